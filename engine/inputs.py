@@ -1,0 +1,167 @@
+"""What can happen to a table: every input that the state machine takes (`engine.table.decide`).
+
+Inputs are facts reported by hardware, seats, readers and the clock; they carry no time of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from engine.dice import Dice
+
+
+@dataclass(frozen=True, slots=True)
+class StartMatch:
+    """A match begins: rules by name with the options that differ, layout, what the table can do, and its tile sets.
+
+    `sensing`: `none` | `full`; `dice`: `read` | `unread` | `software` | `hand`; `aid`: `guide` | `present`;
+    `sets`: where each tile set is: `inside` (unsorted), `sorted`, `felt`; `hands`: how many to play, 0 without end.
+    """
+
+    rules: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    layout: str = ""
+    sensing: str = "none"
+    dice: str = "read"
+    aid: str = "guide"
+    sets: tuple[str, ...] = ("inside", "felt")
+    hands: int = 0
+    object_ms: int = 4000
+    take_pace_ms: int = 2500
+
+
+@dataclass(frozen=True, slots=True)
+class EndMatch:
+    """The match ends after the hand in play (parlor or seat)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatAction:
+    """A seat answers a prompt: `want` is the prompt's id as text, `params` as the action's table says."""
+
+    seat: str
+    want: str
+    action: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPressed:
+    """A key of the table: `lift`, `dice`, `seat`; `seat` names whose, empty for the shared ones."""
+
+    key: str
+    seat: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationDone:
+    """The machine finished a wanted operation; `result` as the verb's row in the contract says."""
+
+    want: str
+    result: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OperationFailed:
+    """The machine could not finish a wanted operation: a fault code and the side, where there is one."""
+
+    want: str
+    fault: str
+    side: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationUnknown:
+    """Nobody at the machine can know whether a wanted operation was done (the board forgot)."""
+
+    want: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimerElapsed:
+    """A wanted timer ran out."""
+
+    want: str
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneSeen:
+    """A reader's whole content of one zone of a seat: `hand` | `flowers` (others are for play)."""
+
+    seat: str
+    zone: str
+    tiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TileFlipped:
+    """A reader saw the wall tile at a position turned face up."""
+
+    position: str
+    tile: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowLaid:
+    """A reader saw that one side has laid its row (R5)."""
+
+    side: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiceUnasked:
+    """A throw that nobody asked for; it is shown and never counts."""
+
+    dice: Dice | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRaised:
+    """The machine reports a fault of the vocabulary."""
+
+    code: str
+    severity: str = "fault"
+    mechanism: str = ""
+    side: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FaultCleared:
+    """A reported fault is over."""
+
+    code: str
+    side: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StopLatched:
+    """The emergency stop is latched, with its first reason."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StopCleared:
+    """A person has cleared the emergency stop."""
+
+
+Input: TypeAlias = (
+    StartMatch
+    | EndMatch
+    | SeatAction
+    | KeyPressed
+    | OperationDone
+    | OperationFailed
+    | OperationUnknown
+    | TimerElapsed
+    | ZoneSeen
+    | TileFlipped
+    | RowLaid
+    | DiceUnasked
+    | FaultRaised
+    | FaultCleared
+    | StopLatched
+    | StopCleared
+)

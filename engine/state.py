@@ -1,0 +1,409 @@
+"""The state of a table between and during hands, and what follows from it.
+
+A `State` is frozen plain data. What can be derived (which tiles have gone, who may throw) is a function here,
+never a field, so that it cannot disagree with the events it came from.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from engine.dice import Dice
+from engine.opening import Lines, next_tiles
+from engine.ruleset import Ruleset
+from engine.tiles import SEATS, is_flower, play_order
+
+PHASES: tuple[str, ...] = (
+    "idle",
+    "sorting",
+    "lift",
+    "centre_up",
+    "push_in",
+    "centre_down",
+    "walls",
+    "reading",
+    "dealer_roll",
+    "row",
+    "deal_roll",
+    "taking",
+    "door_roll",
+    "door",
+    "flowers",
+    "gold_roll",
+    "gold",
+    "opening",
+    "ended",
+)
+"""The procedure at a table, in order; `door_roll` and `door` in 八卦 only, `reading` where walls are read."""
+
+STEPS: tuple[str, ...] = (
+    "start",
+    "sort",
+    "lift",
+    "centre_raise",
+    "push_in",
+    "centre_lower",
+    "walls_raise",
+    "read_wall",
+    "row",
+    "roll",
+    "dice_roll",
+    "dice",
+    "dice_check",
+    "dice_stands",
+    "dice_lost",
+    "take",
+    "present_group",
+    "pace",
+    "flowers",
+    "tail",
+    "flip",
+    "gold_face",
+    "gold_check",
+    "gold_stands",
+    "hand_check",
+    "opening",
+    "window",
+    "count",
+    "retry",
+)
+"""Everything a table can want, in a fixed order: a step's place is part of operation ids on the wire."""
+
+ROLL_INDEX: Mapping[str, int] = {"dealer": 0, "deal": 1, "door": 2, "gold": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class WantId:
+    """What names a want for good: hand, step with its index, attempt; no other event changes it."""
+
+    hand: int
+    step: str
+    index: int = 0
+    attempt: int = 1
+
+    def __str__(self) -> str:
+        return f"{self.hand}.{self.step}-{self.index}.{self.attempt}"
+
+    @property
+    def key(self) -> str:
+        """The step with its index, as failed operations are listed: `read_wall-2`."""
+        return f"{self.step}-{self.index}"
+
+    @property
+    def step_number(self) -> int:
+        """The step as 16 bits for operation ids on the wire: its place in `STEPS` × 256 + index."""
+        return STEPS.index(self.step) * 256 + self.index
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a match is played with; see `engine.inputs.StartMatch`."""
+
+    rules: Ruleset
+    layout: str
+    sensing: str
+    dice: str
+    aid: str
+    hands: int
+    object_ms: int
+    take_pace_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class SortJob:
+    """A set being sorted, or miscounted and waiting for a person."""
+
+    set: int
+    hand: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """A throw from being asked for to counting.
+
+    `stage`: `wanted` → `throwing` → (`entering` → `checking`)* → `done`; `lost` when the power went in between.
+    `thrower` is empty when anybody may throw; `by` is who did; `entry` counts entries from 1.
+    """
+
+    purpose: str
+    nth: int
+    thrower: str
+    stage: str = "wanted"
+    attempt: int = 1
+    entry: int = 1
+    by: str = ""
+    dice: Dice | None = None
+    spoilt: str = ""
+    entered_by: str = ""
+    witnesses: Mapping[str, Dice | None] = field(default_factory=dict)
+
+    @property
+    def index(self) -> int:
+        """The step index of this throw: dealer 0, deal 1, door 2, gold throws from 3."""
+        return ROLL_INDEX[self.purpose] + self.nth - 1
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRoll:
+    """A throw that counted."""
+
+    purpose: str
+    by: str
+    dice: Dice
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoldState:
+    """Opening the gold (R8-R10): `stage` `flipping` | `checking` | `opened`; `flips` counts flipped tiles."""
+
+    path: tuple[str, ...]
+    position: str
+    stage: str = "flipping"
+    flips: int = 1
+    entry: int = 1
+    entered: str = ""
+    entered_by: str = ""
+    tile: str = ""
+    face: str = ""
+    white: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A flipped tile that was not the gold: `why` `flower` | `third_same`; `to` the seat that got it, or empty."""
+
+    position: str
+    tile: str
+    why: str
+    to: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that waits for a person: kind `failed` (an operation) or `count` (a sorted set)."""
+
+    kind: str
+    key: str
+    verb: str
+    fault: str = ""
+    side: str = ""
+    set: int = 0
+    sides: tuple[tuple[str, int, int], ...] = ()
+    hand: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How the last hand ended; empty winner and way when nobody won in the opening."""
+
+    hand: int
+    winner: str
+    way: str
+    dealer: str
+    tiles: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A fault the machine reports now."""
+
+    code: str
+    severity: str
+    mechanism: str
+    side: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandState:
+    """One hand from the walls on; empty again for each hand."""
+
+    roll: Roll | None = None
+    rolls: tuple[CountedRoll, ...] = ()
+    wall: Mapping[str, str] = field(default_factory=dict)
+    rows_laid: bool = False
+    first_seat: str = ""
+    takes: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    take_shown: int = 0
+    takes_done: int = 0
+    lines: Lines | None = None
+    hands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    seen: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    flowers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: dict.fromkeys(SEATS, ()))
+    replaced: int = 0
+    tail_shift: int = 0
+    flower_turn: tuple[int, int] | None = None
+    gold: GoldState | None = None
+    passed: tuple[Passed, ...] = ()
+    claims: tuple[tuple[str, str], ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A table: the match, the machine as far as the procedure needs it, and the hand.
+
+    `hand` counts on over all matches, so that no operation id comes twice; a match counts from `first_hand`.
+    `phase` is one of `PHASES`; `sets` says of each tile set where it is: `inside` (unsorted), `sorting`, `sorted`,
+    `up` (walls on the felt) or `felt` (loose on it).
+    """
+
+    setup: Setup | None = None
+    phase: str = "idle"
+    hand: int = 0
+    first_hand: int = 0
+    dealer: str = ""
+    streak: int = 0
+    ending: bool = False
+    sets: tuple[str, ...] = ()
+    centre: str = "down"
+    sort: SortJob | None = None
+    attempts: Mapping[str, int] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    gold_history: tuple[str, ...] = ()
+    result: Result | None = None
+    faults: tuple[Fault, ...] = ()
+    stop: str = ""
+    unasked: tuple[Dice | None, ...] = ()
+    play: HandState = field(default_factory=HandState)
+
+    @property
+    def match(self) -> Setup:
+        """The match in play; only phases of a match ask for it."""
+        assert self.setup is not None, "no match is in play"
+        return self.setup
+
+    @property
+    def reads_tiles(self) -> bool:
+        """Whether walls and hands are read (sensing level `full`)."""
+        return self.match.sensing == "full"
+
+
+def new_state() -> State:
+    """A table at which no match is in play."""
+    return State()
+
+
+def set_up(state: State) -> int:
+    """The tile set that stands on the felt, 0 for none."""
+    return _set_where(state, "up")
+
+
+def sorted_set(state: State) -> int:
+    """The tile set that stands stacked inside, 0 for none."""
+    return _set_where(state, "sorted")
+
+
+def felt_set(state: State) -> int:
+    """The tile set that lies loose on the felt, 0 for none."""
+    return _set_where(state, "felt")
+
+
+def attempt(state: State, key: str) -> int:
+    """Which attempt of a step this is, from 1."""
+    return state.attempts.get(key, 1)
+
+
+def gone_from_wall(state: State) -> frozenset[str]:
+    """The positions whose tiles have left the wall: taken, drawn at the tail, or by the gold (R4-R8)."""
+    hand = state.play
+    gone = {position for _, positions in hand.takes[: hand.takes_done] for position in positions}
+    if hand.lines is not None:
+        gone.update(passed.position for passed in hand.passed if passed.to)
+        if hand.gold is not None and hand.gold.stage == "opened":
+            gone.add(hand.gold.position)
+        gone.update(next_tiles(hand.lines.tail, gone, tail_drawn(state)))
+    return frozenset(gone)
+
+
+def tail_drawn(state: State) -> int:
+    """How many tiles have been drawn at the tail: read, or as many as flowers were entered, shifted by people."""
+    if state.reads_tiles:
+        return state.play.replaced
+    entered = sum(len(flowers) for flowers in state.play.flowers.values())
+    by_flip = sum(1 for passed in state.play.passed if passed.to)
+    return max(0, entered - by_flip + state.play.tail_shift)
+
+
+def next_of_tail(state: State, count: int) -> tuple[str, ...]:
+    """The next positions at the tail."""
+    assert state.play.lines is not None
+    return next_tiles(state.play.lines.tail, gone_from_wall(state), count)
+
+
+def current_take(state: State) -> tuple[int, str, tuple[str, ...]] | None:
+    """The take that is due: number from 1, seat, positions; None when all is taken."""
+    hand = state.play
+    if state.phase not in ("taking", "door"):
+        return None
+    number = hand.takes_done if state.reads_tiles else max(hand.takes_done, hand.take_shown - 1)
+    if number >= len(hand.takes):
+        return None
+    seat, positions = hand.takes[number]
+    return (number + 1, seat, positions)
+
+
+def held_flowers(state: State, seat: str) -> tuple[str, ...]:
+    """Sensing full: the flowers in a seat's hand, not yet laid out."""
+    return tuple(face for face in state.play.hands.get(seat, ()) if is_flower(face))
+
+
+def flower_turn_seat(state: State) -> str:
+    """Sensing full: whose turn it is to replace flowers, empty for nobody."""
+    if state.phase != "flowers" or state.play.flower_turn is None:
+        return ""
+    return play_order(state.dealer)[state.play.flower_turn[1]]
+
+
+def expected_hand(state: State, seat: str) -> tuple[str, ...]:
+    """Sensing full: what the reader of a seat shows when the step in hand is done (R4-R7)."""
+    hand = state.play
+    held = hand.hands.get(seat, ())
+    take = current_take(state)
+    if take is not None and take[1] == seat:
+        return held + tuple(hand.wall[position] for position in take[2])
+    if seat == flower_turn_seat(state):
+        flowers = held_flowers(state, seat)
+        drawn = next_of_tail(state, len(flowers))
+        return tuple(face for face in held if not is_flower(face)) + tuple(hand.wall[p] for p in drawn)
+    return held
+
+
+def hand_disagrees(state: State, seat: str) -> bool:
+    """Sensing full: the seat whose step it is has done it with other tiles than those of the wall."""
+    seen = state.play.seen.get((seat, "hand"), ())
+    expected = expected_hand(state, seat) if is_due(state, seat) else ()
+    return (
+        is_due(state, seat)
+        and _flowers_laid(state, seat)
+        and len(seen) == len(expected)
+        and Counter(seen) != Counter(expected)
+    )
+
+
+def hand_agrees(state: State, seat: str) -> bool:
+    """Sensing full: the seat whose step it is has done it, as its readers see."""
+    if not is_due(state, seat) or not _flowers_laid(state, seat):
+        return False
+    return Counter(state.play.seen.get((seat, "hand"), ())) == Counter(expected_hand(state, seat))
+
+
+def _flowers_laid(state: State, seat: str) -> bool:
+    """Whether a seat in its flower turn has laid out all its flowers; true of every other seat."""
+    if seat != flower_turn_seat(state):
+        return True
+    laid = state.play.seen.get((seat, "flowers"), ())
+    return Counter(laid) == Counter(state.play.flowers[seat] + held_flowers(state, seat))
+
+
+def is_due(state: State, seat: str) -> bool:
+    """Sensing full: whether this seat is to take tiles or replace flowers now."""
+    take = current_take(state)
+    return seat == (take[1] if take is not None else flower_turn_seat(state))
+
+
+def _set_where(state: State, where: str) -> int:
+    return state.sets.index(where) + 1 if where in state.sets else 0

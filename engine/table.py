@@ -1,0 +1,408 @@
+"""The table as a pure state machine: `decide(state, input) -> events`, `apply(state, event) -> state`, `wants(state)`.
+
+The procedure reads top to bottom: sorted → lift → walls → (dealer roll) → (row) → deal roll → taking → (door) →
+flowers → gold roll → gold → opening → next hand. Legal answers are a table (`engine.answers`), not a nest of ifs.
+No input raises anything but `Refused`; an input that means nothing in this state changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine import events as e
+from engine import inputs as i
+from engine.answers import ACTIONS, KEYS
+from engine.chain import Chain, Refused
+from engine.dice import pointed_seat
+from engine.folding import apply
+from engine.results import DONE
+from engine.ruleset import RulesetError, load_ruleset
+from engine.state import State, current_take, hand_agrees, new_state
+from engine.steps import (
+    after_flowers,
+    close_window,
+    count_gold,
+    dice_stand,
+    face_known,
+    face_stands,
+    next_turn,
+    record_step,
+    valid_claims,
+    want_gold_roll,
+    want_roll,
+)
+from engine.tiles import ALL_FACES, SEATS
+from engine.wants import Want, wants
+
+__all__ = ["Refused", "Want", "apply", "decide", "fold", "new_state", "wants"]
+
+
+def decide(state: State, happened: i.Input) -> tuple[e.Event, ...]:
+    """The events that an input causes in a state, in order; empty when it changes nothing.
+
+    Raises Refused with a code (`late`, `not_asked`, `unknown_action`, `bad_value`, …) for an answer that is not legal.
+    """
+    chain = Chain(state)
+    _INPUTS[type(happened)](chain, happened)
+    if chain.events:
+        _go_on(chain)
+    return tuple(chain.events)
+
+
+def fold(events: tuple[e.Event, ...] | list[e.Event], state: State | None = None) -> State:
+    """The state after a run of events, from an empty table unless given."""
+    current = new_state() if state is None else state
+    for event in events:
+        current = apply(current, event)
+    return current
+
+
+def _start_match(chain: Chain, asked: i.StartMatch) -> None:
+    if chain.state.phase not in ("idle", "ended"):
+        raise Refused("match_running")
+    try:
+        rules = load_ruleset(asked.rules, asked.options)
+    except RulesetError as error:
+        raise Refused("bad_rules", "", {"why": str(error)}) from error
+    layout = asked.layout or rules.layouts[0]
+    if layout not in rules.layouts:
+        raise Refused("bad_layout", "R4", {"layout": layout, "allowed": list(rules.layouts)})
+    chain.add(
+        e.MatchStarted(
+            rules=asked.rules,
+            options=asked.options,
+            layout=layout,
+            sensing=asked.sensing,
+            dice=asked.dice,
+            aid=asked.aid,
+            sets=asked.sets,
+            hands=asked.hands,
+            object_ms=asked.object_ms,
+            take_pace_ms=asked.take_pace_ms,
+        )
+    )
+
+
+def _end_match(chain: Chain, _: i.EndMatch) -> None:
+    if chain.state.phase in ("idle", "ended"):
+        raise Refused("no_match")
+    if not chain.state.ending:
+        chain.add(e.MatchEnding())
+
+
+def _seat_action(chain: Chain, asked: i.SeatAction) -> None:
+    wanted = _outstanding(chain.state, "prompt", asked.want, asked.seat)
+    if wanted is None:
+        raise Refused("late")
+    if asked.action not in wanted.actions:
+        raise Refused("unknown_action", "", {"action": str(asked.action), "allowed": list(wanted.actions)})
+    ACTIONS[(wanted.verb, asked.action)](chain, asked, wanted)
+
+
+def _key_pressed(chain: Chain, pressed: i.KeyPressed) -> None:
+    """A table key stands for the one action it can mean now; it means nothing when nothing of the kind is asked."""
+    for verb, action in KEYS.get(pressed.key, ()):
+        found = [
+            want
+            for want in wants(chain.state)
+            if want.kind == "prompt" and want.verb == verb and (not pressed.seat or want.seat == pressed.seat)
+        ]
+        if verb == "roll" and not pressed.seat and len(found) > 1:
+            continue  # anybody may throw, and the count starts at the thrower (R1): a shared key does not say who
+        if found:
+            asked = i.SeatAction(pressed.seat or _only_seat(found), str(found[0].id), action)
+            ACTIONS[(verb, action)](chain, asked, found[0])
+            return
+
+
+def _only_seat(found: list[Want]) -> str:
+    return found[0].seat if len(found) == 1 else ""
+
+
+def _operation_done(chain: Chain, done: i.OperationDone) -> None:
+    wanted = _outstanding(chain.state, "operation", done.want)
+    if wanted is not None:
+        DONE[wanted.verb](chain, wanted, done.result)
+
+
+def _operation_failed(chain: Chain, failed: i.OperationFailed) -> None:
+    wanted = _outstanding(chain.state, "operation", failed.want)
+    if wanted is not None:
+        key = f"sort-{wanted.id.index}" if wanted.verb == "sort" else wanted.id.key
+        chain.add(e.OperationBroken(key, wanted.verb, failed.fault, failed.side))
+
+
+def _operation_unknown(chain: Chain, unknown: i.OperationUnknown) -> None:
+    wanted = _outstanding(chain.state, "operation", unknown.want)
+    if wanted is None:
+        return
+    if wanted.verb == "dice_roll":
+        chain.add(e.DiceLost())
+    else:
+        chain.add(e.OperationBroken(wanted.id.key, wanted.verb, "interrupted", ""))
+
+
+def _timer_elapsed(chain: Chain, elapsed: i.TimerElapsed) -> None:
+    wanted = _outstanding(chain.state, "timer", elapsed.want)
+    if wanted is not None:
+        _TIMERS[wanted.verb](chain)
+
+
+def _zone_seen(chain: Chain, seen: i.ZoneSeen) -> None:
+    state = chain.state
+    if state.setup is None or not state.reads_tiles or state.phase not in _READ_PHASES:
+        return
+    if seen.zone in ("hand", "flowers") and state.play.seen.get((seen.seat, seen.zone)) != seen.tiles:
+        chain.add(e.HandSeen(seen.seat, seen.zone, seen.tiles))
+
+
+def _tile_flipped(chain: Chain, flipped: i.TileFlipped) -> None:
+    gold = chain.state.play.gold
+    if chain.state.phase != "gold" or gold is None or not chain.state.reads_tiles:
+        return
+    if flipped.position == gold.position and flipped.tile in ALL_FACES:
+        face_known(chain, flipped.tile)
+
+
+def _row_laid(chain: Chain, _: i.RowLaid) -> None:
+    """A single row says nothing yet: people say when all four are laid."""
+
+
+def _dice_unasked(chain: Chain, thrown: i.DiceUnasked) -> None:
+    chain.add(e.UnaskedThrow(thrown.dice))
+
+
+def _fault_raised(chain: Chain, fault: i.FaultRaised) -> None:
+    chain.add(e.FaultNoted(fault.code, fault.severity, fault.mechanism, fault.side))
+
+
+def _fault_cleared(chain: Chain, fault: i.FaultCleared) -> None:
+    if any((known.code, known.side) == (fault.code, fault.side) for known in chain.state.faults):
+        chain.add(e.FaultGone(fault.code, fault.side))
+
+
+def _stop_latched(chain: Chain, stop: i.StopLatched) -> None:
+    if not chain.state.stop:
+        chain.add(e.Stopped(stop.reason or "unknown"))
+
+
+def _stop_cleared(chain: Chain, _: i.StopCleared) -> None:
+    if chain.state.stop:
+        chain.add(e.Released())
+
+
+_READ_PHASES = ("taking", "door_roll", "door", "flowers")
+
+_INPUTS: Mapping[type[Any], Callable[[Chain, Any], None]] = {
+    i.StartMatch: _start_match,
+    i.EndMatch: _end_match,
+    i.SeatAction: _seat_action,
+    i.KeyPressed: _key_pressed,
+    i.OperationDone: _operation_done,
+    i.OperationFailed: _operation_failed,
+    i.OperationUnknown: _operation_unknown,
+    i.TimerElapsed: _timer_elapsed,
+    i.ZoneSeen: _zone_seen,
+    i.TileFlipped: _tile_flipped,
+    i.RowLaid: _row_laid,
+    i.DiceUnasked: _dice_unasked,
+    i.FaultRaised: _fault_raised,
+    i.FaultCleared: _fault_cleared,
+    i.StopLatched: _stop_latched,
+    i.StopCleared: _stop_cleared,
+}
+
+
+def _outstanding(state: State, kind: str, wanted: str, seat: str = "") -> Want | None:
+    for want in wants(state):
+        if want.kind == kind and str(want.id) == wanted and (not seat or want.seat == seat):
+            return want
+    return None
+
+
+def _pace(chain: Chain) -> None:
+    take = current_take(chain.state)
+    assert take is not None
+    if chain.state.phase == "door":
+        chain.add(e.TakingDone(""))
+    else:
+        chain.add(e.TakeShown(take[0] + 1))
+
+
+def _dice_undisputed(chain: Chain) -> None:
+    dice_stand(chain, "entered")
+
+
+_TIMERS: Mapping[str, Callable[[Chain], None]] = {
+    "pace": _pace,
+    "dice_stands": _dice_undisputed,
+    "gold_stands": face_stands,
+    "window": close_window,
+}
+
+
+def _go_on(chain: Chain) -> None:
+    """Whatever follows without anybody doing anything, until the table waits for something."""
+    while True:
+        before = len(chain.events)
+        _sort_what_lies_inside(chain)
+        _NEXT.get(chain.state.phase, _wait)(chain)
+        if len(chain.events) == before:
+            return
+
+
+def _wait(_: Chain) -> None:
+    return
+
+
+def _sort_what_lies_inside(chain: Chain) -> None:
+    """The machine sorts one set at a time, and only with the centre closed; a stacked set must rise first."""
+    state = chain.state
+    if state.setup is None or state.phase in ("centre_up", "push_in", "centre_down", "idle"):
+        return
+    if state.sort is None and "sorted" not in state.sets and "inside" in state.sets:
+        chain.add(e.SortBegun(state.sets.index("inside") + 1, state.hand, 1))
+
+
+def _prepare(chain: Chain) -> None:
+    """Between hands: a stacked set waits → felt is cleared → its walls rise; a table with one set clears first."""
+    sets = chain.state.sets
+    if chain.state.ending and "felt" not in sets:
+        chain.add(e.MatchEnded())
+    elif "sorting" in sets:
+        return
+    elif "felt" in sets:
+        chain.add(e.PhaseEntered("lift"))
+    elif "sorted" in sets:
+        chain.add(e.PhaseEntered("walls"))
+
+
+def _walls(chain: Chain) -> None:
+    if "up" not in chain.state.sets:
+        return
+    if chain.state.reads_tiles:
+        chain.add(e.PhaseEntered("reading"))
+    else:
+        _walls_stand(chain)
+
+
+def _reading(chain: Chain) -> None:
+    if {position[0] for position in chain.state.play.wall} == set(SEATS):
+        _walls_stand(chain)
+
+
+def _walls_stand(chain: Chain) -> None:
+    state = chain.state
+    if not state.dealer:
+        thrower = "E" if state.match.rules.first_dealer == "east_rolls" else ""
+        want_roll(chain, "dealer", 1, thrower)
+    elif state.match.layout == "bagua" and not state.play.rows_laid:
+        chain.add(e.PhaseEntered("row"))
+    else:
+        want_roll(chain, "deal", 1, state.dealer)
+
+
+def _dealer_roll(chain: Chain) -> None:
+    roll = chain.state.play.roll
+    assert roll is not None
+    if not _thrown_by_hand(chain) and roll.stage == "done" and roll.dice is not None:
+        chain.add(e.DealerChosen(pointed_seat(roll.by, roll.dice)))
+        _walls_stand(chain)
+
+
+def _thrown_by_hand(chain: Chain) -> bool:
+    """Dice thrown by hand need no machine: they are entered as soon as they are wanted."""
+    roll = chain.state.play.roll
+    assert roll is not None
+    if chain.state.match.dice != "hand" or roll.stage != "wanted":
+        return False
+    chain.add(e.RollBegun(roll.thrower))
+    chain.add(e.DiceLie())
+    return True
+
+
+def _row(chain: Chain) -> None:
+    if chain.state.play.rows_laid:
+        want_roll(chain, "deal", 1, chain.state.dealer)
+
+
+def _deal_roll(chain: Chain) -> None:
+    if not _thrown_by_hand(chain) and _roll_is_done(chain):
+        chain.add(e.PhaseEntered("taking"))
+
+
+def _roll_is_done(chain: Chain) -> bool:
+    return chain.state.play.roll is not None and chain.state.play.roll.stage == "done"
+
+
+def _taking(chain: Chain) -> None:
+    state = chain.state
+    if state.play.takes_done == len(state.play.takes):
+        if state.match.layout == "bagua":
+            want_roll(chain, "door", 1, state.play.first_seat)
+        else:
+            _after_taking(chain)
+    elif state.reads_tiles:
+        _step_when_seen(chain)
+
+
+def _door_roll(chain: Chain) -> None:
+    if not _thrown_by_hand(chain) and _roll_is_done(chain):
+        chain.add(e.PhaseEntered("door"))
+
+
+def _door(chain: Chain) -> None:
+    if chain.state.play.takes_done == len(chain.state.play.takes):
+        _after_taking(chain)
+    elif chain.state.reads_tiles:
+        _step_when_seen(chain)
+
+
+def _after_taking(chain: Chain) -> None:
+    if not chain.state.match.rules.has_flowers:
+        want_gold_roll(chain)
+        return
+    chain.add(e.PhaseEntered("flowers"))
+    if chain.state.reads_tiles:
+        next_turn(chain, (1, 0))
+
+
+def _flowers(chain: Chain) -> None:
+    if chain.state.reads_tiles:
+        _step_when_seen(chain)
+
+
+def _step_when_seen(chain: Chain) -> None:
+    for seat in SEATS:
+        if hand_agrees(chain.state, seat):
+            record_step(chain, seat)
+            after_flowers(chain, seat)
+            return
+
+
+def _gold_roll(chain: Chain) -> None:
+    if not _thrown_by_hand(chain) and _roll_is_done(chain):
+        count_gold(chain)
+
+
+def _gold(chain: Chain) -> None:
+    gold = chain.state.play.gold
+    if gold is not None and gold.stage == "opened":
+        chain.add(e.OpeningBegun(valid_claims(chain.state)))
+
+
+_NEXT: Mapping[str, Callable[[Chain], None]] = {
+    "sorting": _prepare,
+    "walls": _walls,
+    "reading": _reading,
+    "dealer_roll": _dealer_roll,
+    "row": _row,
+    "deal_roll": _deal_roll,
+    "taking": _taking,
+    "door_roll": _door_roll,
+    "door": _door,
+    "flowers": _flowers,
+    "gold_roll": _gold_roll,
+    "gold": _gold,
+}

@@ -1,0 +1,363 @@
+"""`wants`: what is outstanding in a state: operations of the machine, prompts to seats, timers.
+
+Each want has an id that no other event changes, so that the same state always wants the same things: the daemon makes
+the world match this list, before and after a power cut alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.state import (
+    STEPS,
+    Problem,
+    Roll,
+    State,
+    WantId,
+    attempt,
+    current_take,
+    expected_hand,
+    felt_set,
+    flower_turn_seat,
+    hand_disagrees,
+    held_flowers,
+    next_of_tail,
+    sorted_set,
+    tail_drawn,
+)
+from engine.tiles import FLOWERS, SEATS
+
+TAIL_SHOWN = 6
+"""How many positions at the tail a prompt shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One outstanding thing: kind `operation` (verb, params), `prompt` (seat, verb, params, actions) or `timer`."""
+
+    id: WantId
+    kind: str
+    verb: str
+    seat: str = ""
+    params: Mapping[str, Any] = field(default_factory=dict)
+    actions: tuple[str, ...] = ()
+    after_ms: int = 0
+
+
+def wants(state: State) -> tuple[Want, ...]:
+    """Everything outstanding, the hand's own business first; no operation while the emergency stop is latched."""
+    blocked = {problem.key for problem in state.problems}
+    found = [want for want in _PHASE_WANTS[state.phase](state) if want.id.key not in blocked]
+    found += _sorting(state, blocked)
+    found += _problems(state)
+    if state.stop:
+        found = [want for want in found if want.kind != "operation"]
+    return tuple(found)
+
+
+def _operation(state: State, verb: str, index: int = 0, **params: Any) -> Want:
+    key = f"{verb}-{index}"
+    return Want(WantId(state.hand, verb, index, attempt(state, key)), "operation", verb, params=params)
+
+
+def _prompt(wanted: WantId, verb: str, seats: tuple[str, ...], actions: tuple[str, ...], **params: Any) -> list[Want]:
+    return [Want(wanted, "prompt", verb, seat=seat, params=params, actions=actions) for seat in seats]
+
+
+def _timer(wanted: WantId, after_ms: int) -> Want:
+    return Want(wanted, "timer", wanted.step, after_ms=after_ms)
+
+
+def _idle(state: State) -> list[Want]:
+    return _prompt(WantId(state.hand, "start"), "start", SEATS, ("start",))
+
+
+def _nothing(_: State) -> list[Want]:
+    return []
+
+
+def _lift(state: State) -> list[Want]:
+    return _prompt(WantId(state.hand, "lift"), "lift", SEATS, ("lift",))
+
+
+def _centre_up(state: State) -> list[Want]:
+    return [_operation(state, "centre_raise")]
+
+
+def _push_in(state: State) -> list[Want]:
+    return _prompt(WantId(state.hand, "push_in"), "push_in", SEATS, ("pushed",), set=felt_set(state))
+
+
+def _centre_down(state: State) -> list[Want]:
+    return [_operation(state, "centre_lower")]
+
+
+def _walls(state: State) -> list[Want]:
+    return [_operation(state, "walls_raise", set=sorted_set(state))]
+
+
+def _reading(state: State) -> list[Want]:
+    read = {position[0] for position in state.play.wall}
+    return [
+        _operation(state, "read_wall", index, side=side) for index, side in enumerate(SEATS) if side not in read
+    ]
+
+
+def _row(state: State) -> list[Want]:
+    return _prompt(WantId(state.hand, "row"), "row", SEATS, ("ok",))
+
+
+def _rolling(state: State) -> list[Want]:
+    roll = state.play.roll
+    assert roll is not None
+    found = list(_ROLL_STAGES[roll.stage](state, roll))
+    if state.phase == "gold_roll" and not state.reads_tiles:
+        shift = ("tail_shift",) if roll.stage == "wanted" else ()
+        found += _flower_fields(state, "tail", shift)
+    return found
+
+
+def _roll_wanted(state: State, roll: Roll) -> Iterator[Want]:
+    seats = (roll.thrower,) if roll.thrower else SEATS
+    yield from _prompt(
+        WantId(state.hand, "roll", roll.index, roll.attempt),
+        "roll",
+        seats,
+        ("roll",),
+        purpose=roll.purpose,
+        nth=roll.nth,
+        mode=state.match.dice,
+        spoilt=roll.spoilt,
+    )
+
+
+def _roll_throwing(state: State, roll: Roll) -> Iterator[Want]:
+    step = f"dice_roll-{roll.index}"
+    number = roll.attempt + attempt(state, step) - 1
+    yield Want(
+        WantId(state.hand, "dice_roll", roll.index, number), "operation", "dice_roll", params={"purpose": roll.purpose}
+    )
+
+
+def _entry(state: State, roll: Roll, step: str) -> WantId:
+    return WantId(state.hand, step, roll.index, roll.attempt * 256 + roll.entry)
+
+
+def _roll_entering(state: State, roll: Roll) -> Iterator[Want]:
+    who = roll.by or roll.thrower
+    seats = (who,) if who else SEATS
+    yield from _prompt(_entry(state, roll, "dice"), "dice", seats, ("dice",), purpose=roll.purpose, nth=roll.nth)
+
+
+def _roll_checking(state: State, roll: Roll) -> Iterator[Want]:
+    wanted = _entry(state, roll, "dice_check")
+    shown = {"purpose": roll.purpose, "dice": list(roll.dice or ()), "by": roll.entered_by}
+    for seat in SEATS:
+        actions = ("object",) if seat == roll.entered_by else ("agree", "object")
+        yield from _prompt(wanted, "dice_check", (seat,), actions, **shown)
+    yield _timer(_entry(state, roll, "dice_stands"), state.match.object_ms)
+
+
+def _roll_lost(state: State, roll: Roll) -> Iterator[Want]:
+    wanted = WantId(state.hand, "dice_lost", roll.index, roll.attempt)
+    seen = {seat: list(dice) if dice else None for seat, dice in roll.witnesses.items()}
+    yield from _prompt(wanted, "dice_lost", SEATS, ("dice", "nobody"), purpose=roll.purpose, seen=seen)
+
+
+def _roll_done(_: State, __: Roll) -> Iterator[Want]:
+    return iter(())
+
+
+_ROLL_STAGES: Mapping[str, Callable[[State, Roll], Iterator[Want]]] = {
+    "wanted": _roll_wanted,
+    "throwing": _roll_throwing,
+    "entering": _roll_entering,
+    "checking": _roll_checking,
+    "lost": _roll_lost,
+    "done": _roll_done,
+}
+
+
+def _taking(state: State) -> list[Want]:
+    take = current_take(state)
+    if take is None:
+        return []
+    number, seat, positions = take
+    total = len(state.play.takes)
+    shown = {"seat": seat, "positions": list(positions), "n": number, "of": total}
+    found: list[Want] = []
+    if state.reads_tiles:
+        found += _prompt(WantId(state.hand, "take", number), "take", (seat,), (), **shown)
+        found += _hand_checks(state, number)
+    else:
+        # One prompt for the whole taking: a touch must not miss because the guide has just moved on.
+        wanted = WantId(state.hand, "take", 0 if state.phase == "taking" else 1)
+        found += _prompt(wanted, "take", SEATS, ("ok",), **shown)
+    if state.match.aid == "present" and state.phase == "taking":
+        found.append(_presented(state, number, seat, positions))
+    elif not state.reads_tiles and (number < total or state.phase == "door"):
+        found.append(_timer(WantId(state.hand, "pace", number), state.match.take_pace_ms))
+    return found
+
+
+def _presented(state: State, number: int, seat: str, positions: tuple[str, ...]) -> Want:
+    first = positions[0]
+    return _operation(
+        state,
+        "present_group",
+        number,
+        side=first[0],
+        first=int(first[1:].rstrip("tb")),
+        count=len(positions),
+        seat=seat,
+    )
+
+
+def _hand_checks(state: State, number: int) -> list[Want]:
+    found: list[Want] = []
+    for seat in SEATS:
+        if hand_disagrees(state, seat):
+            counts = {"seen": len(state.play.seen[(seat, "hand")]), "expected": len(expected_hand(state, seat))}
+            found += _prompt(WantId(state.hand, "hand_check", number), "hand_check", (seat,), ("ok",), **counts)
+    return found
+
+
+def _flowers(state: State) -> list[Want]:
+    if not state.reads_tiles:
+        return _flower_fields(state, "flowers", ("tail_shift", "ok"))
+    turn = state.play.flower_turn
+    seat = flower_turn_seat(state)
+    if turn is None or not seat:
+        return []
+    held = held_flowers(state, seat)
+    index = min(turn[0] * 4 + turn[1], 255)
+    found = _prompt(
+        WantId(state.hand, "flowers", index),
+        "flowers",
+        (seat,),
+        (),
+        tiles=list(held),
+        positions=list(next_of_tail(state, len(held))),
+        count=len(held),
+        round=turn[0],
+    )
+    return found + _hand_checks(state, 128 + index % 128)
+
+
+def _flower_fields(state: State, verb: str, more: tuple[str, ...]) -> list[Want]:
+    """Sensing none: eight fields at every seat; which flower is whose is open information, they lie on the felt."""
+    taken = {face: seat for seat in SEATS for face in state.play.flowers[seat]}
+    found: list[Want] = []
+    for seat in SEATS:
+        mine = [face for face in FLOWERS if face in state.play.flowers[seat]]
+        found += _prompt(
+            WantId(state.hand, verb),
+            verb,
+            (seat,),
+            ("flower", "unflower", *more),
+            mine=mine,
+            taken=taken,
+            tail=list(next_of_tail(state, TAIL_SHOWN)),
+            count=tail_drawn(state),
+        )
+    return found
+
+
+def _gold(state: State) -> list[Want]:
+    gold = state.play.gold
+    assert gold is not None
+    thrower = state.play.rolls[-1].by
+    shown = {"position": gold.position, "nth": gold.flips}
+    if state.reads_tiles:
+        return _prompt(WantId(state.hand, "flip", gold.flips), "flip", (thrower,), (), **shown)
+    wanted = gold.flips * 256 + gold.entry
+    if gold.stage == "flipping":
+        found = _prompt(
+            WantId(state.hand, "gold_face", gold.flips, wanted), "gold_face", (thrower,), ("face",), **shown
+        )
+    else:
+        found = []
+        for seat in SEATS:
+            actions = ("object",) if seat == gold.entered_by else ("agree", "object")
+            found += _prompt(
+                WantId(state.hand, "gold_check", gold.flips, wanted),
+                "gold_check",
+                (seat,),
+                actions,
+                tile=gold.entered,
+                by=gold.entered_by,
+            )
+        found.append(_timer(WantId(state.hand, "gold_stands", gold.flips, wanted), state.match.object_ms))
+    return found + _flower_fields(state, "tail", ())
+
+
+def _opening(state: State) -> list[Want]:
+    wanted = WantId(state.hand, "opening")
+    if not state.reads_tiles:
+        return _prompt(wanted, "opening", SEATS, ("ok",)) + _flower_fields(state, "tail", ())
+    found: list[Want] = []
+    for seat in SEATS:
+        if seat not in state.play.answers:
+            claims = [way for claimant, way in state.play.claims if claimant == seat]
+            found += _prompt(wanted, "opening", (seat,), ("claim", "pass"), claims=claims)
+    found.append(_timer(WantId(state.hand, "window"), state.match.rules.opening_window_ms))
+    return found
+
+
+def _sorting(state: State, blocked: set[str]) -> list[Want]:
+    job = state.sort
+    if job is None or f"sort-{job.set}" in blocked:
+        return []
+    wanted = WantId(job.hand, "sort", job.set, job.attempt)
+    return [Want(wanted, "operation", "sort", params={"set": job.set})]
+
+
+def _problems(state: State) -> list[Want]:
+    found: list[Want] = []
+    for problem in state.problems:
+        found += _count_prompt(state, problem) if problem.kind == "count" else _retry_prompt(state, problem)
+    return found
+
+
+def _count_prompt(state: State, problem: Problem) -> list[Want]:
+    tries = 1 if state.sort is None else state.sort.attempt
+    sides = [{"side": side, "counted": counted, "expected": wanted} for side, counted, wanted in problem.sides]
+    wanted_id = WantId(problem.hand, "count", problem.set, tries)
+    return _prompt(wanted_id, "count", SEATS, ("retry",), set=problem.set, sides=sides)
+
+
+def _retry_prompt(state: State, problem: Problem) -> list[Want]:
+    step, _, number = problem.key.rpartition("-")
+    tries = attempt(state, problem.key) if problem.verb != "sort" or state.sort is None else state.sort.attempt
+    wanted = WantId(problem.hand, "retry", _retry_index(step, int(number)), tries)
+    return _prompt(wanted, "retry", SEATS, ("retry",), operation=problem.verb, fault=problem.fault, side=problem.side)
+
+
+def _retry_index(step: str, number: int) -> int:
+    """A retry prompt's index tells which step it is about; prompts never travel as operation ids."""
+    return STEPS.index(step) * 256 + number
+
+
+_PHASE_WANTS: Mapping[str, Callable[[State], list[Want]]] = {
+    "idle": _idle,
+    "sorting": _nothing,
+    "lift": _lift,
+    "centre_up": _centre_up,
+    "push_in": _push_in,
+    "centre_down": _centre_down,
+    "walls": _walls,
+    "reading": _reading,
+    "dealer_roll": _rolling,
+    "row": _row,
+    "deal_roll": _rolling,
+    "taking": _taking,
+    "door_roll": _rolling,
+    "door": _taking,
+    "flowers": _flowers,
+    "gold_roll": _rolling,
+    "gold": _gold,
+    "opening": _opening,
+    "ended": _idle,
+}

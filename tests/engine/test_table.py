@@ -1,0 +1,376 @@
+"""The state machine of a hand: whole random matches for the invariants, and single steps by hand (R1-R12, R25, R26)."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from engine import events as e
+from engine import inputs as i
+from engine.events import decode_event, encode_event
+from engine.opening import wall_positions
+from engine.ruleset import load_ruleset, profiles
+from engine.state import State, gone_from_wall
+from engine.table import Refused, decide, fold, new_state, wants
+from engine.tiles import SEATS, format_tiles, is_flower
+from tests.engine.walker import Walker, refused
+
+CASES = Path(__file__).parents[1] / "cases"
+GAMES = [(name, layout) for name in profiles() for layout in load_ruleset(name).layouts]
+
+
+def case(name: str) -> dict[str, Any]:
+    for line in (CASES / "opening.jsonl").read_text("utf-8").splitlines():
+        row: dict[str, Any] = json.loads(line)
+        if row["id"] == name:
+            return row
+    raise AssertionError(name)
+
+
+def walled_cases() -> list[str]:
+    rows = [json.loads(line) for line in (CASES / "opening.jsonl").read_text("utf-8").splitlines()]
+    return [row["id"] for row in rows if "wall" in row and "error" not in row["want"] and "gold" in row["want"]]
+
+
+class Invariants:
+    """What must hold after every input of any match."""
+
+    def __init__(self) -> None:
+        self.operations: dict[str, tuple[str, str]] = {}
+
+    def __call__(self, before: State, events: tuple[e.Event, ...], after: State) -> None:
+        kept = [decode_event(json.loads(json.dumps(encode_event(event)))) for event in events]
+        assert fold(kept, before) == after
+        outstanding = wants(after)
+        assert wants(after) == outstanding
+        names = [(str(want.id), want.kind, want.seat) for want in outstanding]
+        assert len(set(names)) == len(names)
+        for want in outstanding:
+            if want.kind == "operation":
+                meaning = (want.verb, json.dumps(dict(want.params), sort_keys=True))
+                assert self.operations.setdefault(str(want.id), meaning) == meaning
+                assert 0 <= want.id.step_number < 65536
+        if after.setup is not None and after.reads_tiles and after.play.wall:
+            self.conserved(after)
+
+    @staticmethod
+    def conserved(state: State) -> None:
+        """No tile is taken twice, none vanishes: hands, laid flowers, gold and what stands make the set."""
+        if len(state.play.wall) < state.match.rules.tiles:
+            return
+        play, gone = state.play, gone_from_wall(state)
+        standing = [face for position, face in play.wall.items() if position not in gone]
+        held = [face for hand in play.hands.values() for face in hand]
+        laid = [face for flowers in play.flowers.values() for face in flowers]
+        gold = [play.gold.tile] if play.gold is not None and play.gold.stage == "opened" else []
+        assert Counter(standing + held + laid + gold) == state.match.rules.faces()
+
+
+@pytest.mark.parametrize(("name", "layout"), GAMES)
+@pytest.mark.parametrize("sensing", ["none", "full"])
+@pytest.mark.parametrize("dice", ["read", "unread", "hand", "software"])
+def test_matches_end_whatever_people_do(name: str, layout: str, sensing: str, dice: str) -> None:
+    walker = Walker(
+        name, layout, sensing, dice, hands=3, seed=5, spoil_rate=0.1, fail_rate=0.08, object_rate=0.3,
+        watch=Invariants(),
+    )  # fmt: skip
+    walker.run()
+    ended = [event for event in walker.events if isinstance(event, e.HandEnded)]
+    assert len(ended) == 3
+    assert fold(walker.events) == walker.state
+    assert all(count == 1 for count in walker.thrown.values()), "a throw was asked for twice under one id"
+
+
+@hypothesis_settings(max_examples=25)
+@given(
+    game=st.sampled_from(GAMES),
+    sensing=st.sampled_from(["none", "full"]),
+    dice=st.sampled_from(["read", "unread"]),
+    aid=st.sampled_from(["guide", "present"]),
+    sets=st.sampled_from([("inside", "felt"), ("felt",), ("sorted", "felt"), ("inside", "inside")]),
+    seed=st.integers(0, 2**32),
+)
+def test_any_table_keeps_its_invariants(
+    game: tuple[str, str], sensing: str, dice: str, aid: str, sets: tuple[str, ...], seed: int
+) -> None:
+    walker = Walker(
+        *game, sensing, dice, aid, sets, hands=2, seed=seed, spoil_rate=0.1, fail_rate=0.1, object_rate=0.3,
+        watch=Invariants(),
+    )  # fmt: skip
+    walker.run()
+    assert fold(walker.events) == walker.state
+
+
+@hypothesis_settings(max_examples=60)
+@given(seed=st.integers(0, 2**32), steps=st.integers(0, 400), data=st.data())
+def test_nonsense_is_refused_and_changes_nothing(seed: int, steps: int, data: st.DataObject) -> None:
+    sensing = data.draw(st.sampled_from(["none", "full"]))
+    walker = Walker("new-xiamen-120", sensing=sensing, seed=seed, dice_mode="unread")
+    walker.start()
+    for _ in range(steps):
+        if walker.state.phase != "ended":
+            walker.step()
+    junk = st.one_of(st.none(), st.integers(), st.text(max_size=8), st.lists(st.integers(), max_size=3), st.booleans())
+    names = st.sampled_from(["dice", "tile", "by", "way", "x"])
+    prompts = [want for want in wants(walker.state) if want.kind == "prompt" and want.actions]
+    for want in prompts[:6]:
+        action = data.draw(st.one_of(st.sampled_from(want.actions), st.text(max_size=6)))
+        asked = i.SeatAction(want.seat, str(want.id), action, data.draw(st.dictionaries(names, junk, max_size=2)))
+        try:
+            events = decide(walker.state, asked)
+        except Refused as refusal:
+            assert refusal.code
+        else:
+            fold(list(events), walker.state)
+    assert refused(walker, i.SeatAction("E", "0.nothing-0.1", "ok")).code == "late"
+
+
+@pytest.mark.parametrize("name", walled_cases())
+def test_the_table_opens_as_the_rule_cases_say(name: str) -> None:
+    """The state machine itself, with readers, against the written cases: hands, flowers, replacements, gold."""
+    row = case(name)
+    rolls = row["rolls"]
+    throws = [rolls["deal"], *([rolls["door"]] if "door" in rolls else []), *rolls["gold"]]
+    walker = Walker(
+        row["rules"], row.get("layout", ""), dice=throws, wall=row["wall"], options=row.get("options", {}), hands=1
+    )
+    history = tuple(row.get("gold_history", ()))
+
+    def dealt(state: State) -> bool:
+        return state.phase == "opening"
+
+    walker.start()
+    walker.state = replace(walker.state, dealer=row["dealer"], gold_history=history)
+    for _ in range(4000):
+        if dealt(walker.state) or walker.state.phase == "ended" or walker.state.result is not None:
+            break
+        walker.step()
+    assert dealt(walker.state), walker.state.phase
+    play, want = walker.state.play, row["want"]
+    assert {seat: format_tiles(play.hands[seat]) for seat in SEATS} == want["hands"]
+    assert {seat: format_tiles(play.flowers[seat]) for seat in SEATS} == want["flowers"]
+    assert play.gold is not None
+    got: dict[str, Any] = {"position": play.gold.position, "tile": play.gold.face}
+    if "indicator" in want["gold"]:
+        got["indicator"] = play.gold.tile
+    assert got == want["gold"]
+    assert [[passed.position, passed.tile] for passed in play.passed] == want["passed"]
+    replaced = [
+        [event.round, event.seat, position, tile]
+        for event in walker.events
+        if isinstance(event, e.FlowersReplaced)
+        for position, tile in zip(event.positions, event.tiles, strict=True)
+    ]
+    assert replaced == want["replacements"]
+    standing = set(wall_positions(walker.book, walker.state.match.layout)) - gone_from_wall(walker.state)
+    assert len(standing) == want["remaining"]
+
+
+def at_phase(phase: str, **options: Any) -> Walker:
+    walker = Walker("new-xiamen-120", **options)
+    walker.run(lambda state: state.phase == phase)
+    assert walker.state.phase == phase
+    return walker
+
+
+def prompts(walker: Walker, verb: str) -> dict[str, Any]:
+    return {want.seat: want for want in wants(walker.state) if want.verb == verb and want.kind == "prompt"}
+
+
+def test_a_short_side_stops_before_dealing_and_names_the_side() -> None:
+    walker = Walker("new-xiamen-120")
+    walker.start()
+    (sort,) = [want for want in wants(walker.state) if want.kind == "operation"]
+    walker.feed(i.OperationDone(str(sort.id), {"tiles": {"E": 30, "S": 29, "W": 30, "N": 30}}))
+    asked = prompts(walker, "count")
+    assert set(asked) == set(SEATS)
+    assert asked["E"].params["sides"] == [{"side": "S", "counted": 29, "expected": 30}]
+    assert not [want for want in wants(walker.state) if want.kind == "operation"]
+    walker.feed(i.KeyPressed("lift"))
+    (again,) = [want for want in wants(walker.state) if want.kind == "operation"]
+    assert (again.verb, again.id.attempt) == ("sort", sort.id.attempt + 1)
+
+
+def test_a_cocked_throw_is_a_new_throw_of_the_same_seat() -> None:
+    walker = at_phase("deal_roll", seed=3)
+    dealer = walker.state.dealer
+    (ask,) = prompts(walker, "roll").values()
+    assert ask.seat == dealer
+    walker.feed(i.SeatAction(dealer, str(ask.id), "roll"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationDone(str(throw.id), {"dice": None, "quality": "cocked"}))
+    (again,) = prompts(walker, "roll").values()
+    assert again.seat == dealer and str(again.id) != str(ask.id) and again.params["spoilt"] == "cocked"
+    walker.feed(i.KeyPressed("dice"))
+    (second,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    assert str(second.id) != str(throw.id)
+    stale = i.OperationDone(str(throw.id), {"dice": [1, 1], "quality": "clean"})
+    assert not walker.feed(stale), "a stale result counts"
+
+
+def test_a_lost_throw_is_settled_by_witnesses_and_never_thrown_again_unasked() -> None:
+    walker = at_phase("deal_roll", seed=3, dice_mode="unread")
+    walker.feed(i.KeyPressed("dice"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationUnknown(str(throw.id)))
+    assert not [want for want in wants(walker.state) if want.kind == "operation" and want.verb == "dice_roll"]
+    asked = prompts(walker, "dice_lost")
+    walker.feed(i.SeatAction("E", str(asked["E"].id), "dice", {"dice": [3, 4]}))
+    walker.feed(i.SeatAction("S", str(asked["S"].id), "dice", {"dice": [3, 5]}))
+    assert walker.state.play.roll is not None and walker.state.play.roll.stage == "lost"
+    walker.feed(i.SeatAction("W", str(asked["W"].id), "dice", {"dice": [3, 4]}))
+    assert walker.state.phase == "taking"
+    assert walker.state.play.rolls[-1].dice == (3, 4)
+
+
+def test_only_when_all_four_saw_nothing_is_a_lost_throw_thrown_anew() -> None:
+    walker = at_phase("deal_roll", seed=3)
+    walker.feed(i.KeyPressed("dice"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationUnknown(str(throw.id)))
+    for seat in SEATS:
+        assert not prompts(walker, "roll")
+        walker.feed(i.SeatAction(seat, str(prompts(walker, "dice_lost")[seat].id), "nobody"))
+    (ask,) = prompts(walker, "roll").values()
+    assert ask.id.attempt == 2 and ask.params["spoilt"] == "nobody_saw"
+
+
+def test_entered_dice_stand_unless_somebody_objects() -> None:
+    walker = at_phase("deal_roll", seed=4, dice_mode="hand")
+    dealer = walker.state.dealer
+    (ask,) = prompts(walker, "dice").values()
+    walker.feed(i.SeatAction(dealer, str(ask.id), "dice", {"dice": [2, 2]}))
+    checks = prompts(walker, "dice_check")
+    other = next(seat for seat in SEATS if seat != dealer)
+    assert checks[dealer].actions == ("object",)
+    assert checks[other].actions == ("agree", "object")
+    walker.feed(i.SeatAction(other, str(checks[other].id), "object"))
+    assert refused(walker, i.SeatAction(other, str(checks[other].id), "agree")).code == "late"
+    (ask,) = prompts(walker, "dice").values()
+    walker.feed(i.SeatAction(dealer, str(ask.id), "dice", {"dice": [2, 3]}))
+    (timer,) = [want for want in wants(walker.state) if want.kind == "timer"]
+    walker.feed(i.TimerElapsed(str(timer.id)))
+    assert walker.state.play.rolls[-1].dice == (2, 3)
+
+
+def test_keys_mean_nothing_when_nothing_is_asked() -> None:
+    walker = at_phase("taking", seed=2)
+    assert walker.feed(i.KeyPressed("dice")) == () == walker.feed(i.KeyPressed("lift"))
+    assert walker.feed(i.DiceUnasked((3, 3)))
+    assert walker.state.unasked == ((3, 3),)
+    assert walker.state.play.rolls[-1].dice != (3, 3) or walker.state.phase == "taking"
+
+
+def test_anybody_may_throw_for_the_dealer_where_the_rules_say_so_but_only_a_known_seat() -> None:
+    """R3 (比金): the count starts at the thrower, so a shared key, which names nobody, does not throw."""
+    walker = Walker("bijin-xiamen-144", seed=6)
+    walker.run(lambda state: state.phase == "dealer_roll")
+    assert set(prompts(walker, "roll")) == set(SEATS)
+    assert walker.feed(i.KeyPressed("dice")) == ()
+    walker.feed(i.SeatAction("W", str(prompts(walker, "roll")["W"].id), "roll"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationDone(str(throw.id), {"dice": [1, 1], "quality": "clean"}))
+    assert walker.state.dealer == "N"
+
+
+def test_while_the_stop_is_latched_no_operation_is_wanted() -> None:
+    walker = at_phase("centre_up", seed=1)
+    (before,) = [want for want in wants(walker.state) if want.kind == "operation"]
+    walker.feed(i.StopLatched("pinch"))
+    walker.feed(i.StopLatched("second"))
+    assert walker.state.stop == "pinch"
+    assert not [want for want in wants(walker.state) if want.kind == "operation"]
+    walker.feed(i.StopCleared())
+    assert before in wants(walker.state)
+
+
+def test_flowers_are_entered_once_each_and_can_be_taken_back() -> None:
+    walker = at_phase("flowers", sensing="none", seed=9)
+    for seat in SEATS:
+        for tile in walker.state.play.flowers[seat]:
+            walker.feed(i.SeatAction(seat, str(prompts(walker, "flowers")[seat].id), "unflower", {"tile": tile}))
+    ask = prompts(walker, "flowers")
+    walker.feed(i.SeatAction("E", str(ask["E"].id), "flower", {"tile": "3f"}))
+    clash = refused(walker, i.SeatAction("S", str(ask["S"].id), "flower", {"tile": "3f"}))
+    assert (clash.code, clash.rule, clash.params["seat"]) == ("flower_taken", "R7", "E")
+    assert refused(walker, i.SeatAction("S", str(ask["S"].id), "unflower", {"tile": "3f"})).code == "flower_not_yours"
+    assert prompts(walker, "flowers")["W"].params["count"] == 1
+    walker.feed(i.SeatAction("E", str(ask["E"].id), "unflower", {"tile": "3f"}))
+    assert prompts(walker, "flowers")["W"].params["count"] == 0
+
+
+def test_the_window_closes_when_all_four_have_answered_whatever_they_hold() -> None:
+    walker = at_phase("opening", seed=8)
+    for seat in SEATS:
+        assert walker.state.phase == "opening"
+        walker.feed(i.SeatAction(seat, str(prompts(walker, "opening")[seat].id), "pass"))
+    assert walker.state.result is not None and walker.state.result.winner == ""
+
+
+def test_a_claim_that_is_none_is_refused_and_the_strongest_valid_one_wins() -> None:
+    row = next(
+        json.loads(line)
+        for line in (CASES / "opening_claims.jsonl").read_text("utf-8").splitlines()
+        if json.loads(line)["id"] == "opening_claims/new-ex48-others-first"
+    )
+    walker = at_phase("opening", seed=8)
+    order = tuple(tuple(claim) for claim in row["want"]["order"])
+    walker.state = replace(walker.state, play=replace(walker.state.play, claims=order))
+    claim = i.SeatAction("W", str(prompts(walker, "opening")["W"].id), "claim", {"way": "tianhu"})
+    assert refused(walker, claim).rule == "R28"
+    for seat in ("E", "N", "S"):
+        walker.feed(i.SeatAction(seat, str(prompts(walker, "opening")[seat].id), "claim", {"way": "qiangjin"}))
+    (timer,) = [want for want in wants(walker.state) if want.verb == "window"]
+    walker.feed(i.TimerElapsed(str(timer.id)))
+    assert walker.state.result is not None
+    assert (walker.state.result.winner, walker.state.result.way) == ("S", "qiangjin")
+
+
+def test_all_eight_flowers_win_at_once_before_the_gold() -> None:
+    """R26 in a wall that gives one seat every flower: 双花杠 before any gold roll."""
+    rules = load_ruleset("new-xiamen-120")
+    places = wall_positions(rules, "zhitui")
+    plain = [face for face, copies in rules.faces().items() if not is_flower(face) for _ in range(copies)]
+    flowers = [face for face in rules.faces() if is_flower(face)]
+    dealt = [f"S{n}{tier}" for n in (2, 3, 10, 11) for tier in "tb"]
+    wall = {place: plain.pop() for place in places if place not in dealt}
+    wall |= dict(zip(dealt, flowers, strict=True))
+    walker = Walker("new-xiamen-120", wall="".join(wall[place] for place in places), dice=[[6, 3], [5, 1]], hands=1)
+    walker.run()
+    (ended,) = [event for event in walker.events if isinstance(event, e.HandEnded)]
+    assert (ended.winner, ended.way) == (walker_dealer(walker), "shuanghuagang")
+    assert not [event for event in walker.events if isinstance(event, e.RollWanted) and event.purpose == "gold"]
+
+
+def walker_dealer(walker: Walker) -> str:
+    return next(event.seat for event in walker.events if isinstance(event, e.DealerChosen))
+
+
+def test_wrong_tiles_in_a_hand_are_asked_of_that_seat_alone() -> None:
+    walker = at_phase("taking", seed=2)
+    take = next(want for want in wants(walker.state) if want.verb == "take")
+    wrong = ("1f",) * len(take.params["positions"])
+    walker.feed(i.ZoneSeen(take.seat, "hand", wrong))
+    checks = prompts(walker, "hand_check")
+    assert list(checks) == [take.seat]
+    walker.feed(i.SeatAction(take.seat, str(checks[take.seat].id), "ok"))
+    assert walker.state.play.takes_done == 1
+    assert walker.state.play.hands[take.seat] == wrong
+
+
+def test_hand_numbers_run_on_over_matches_so_no_operation_id_comes_twice() -> None:
+    walker = Walker("new-xiamen-120", hands=1, seed=1, watch=Invariants())
+    walker.run()
+    first = walker.state.hand
+    walker.sets = walker.state.sets
+    walker.run()
+    assert walker.state.hand == first + 2
+    assert new_state().hand == 0
