@@ -1,0 +1,1 @@
+"""Data files that a real board needs: units, broker configuration, access list, udev rule, settings."""

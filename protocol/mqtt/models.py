@@ -1,0 +1,224 @@
+"""The payloads of every topic but the views: availability, birth, inputs, events, commands, ledger, pairing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from protocol.mqtt.envelope import U64, Envelope
+from protocol.mqtt.parts import Code, Count, Milliseconds, Name, Params, Payload, Seat, Viewer
+from protocol.mqtt.views import (
+    Answer,
+    DiceMode,
+    Fault,
+    Layout,
+    PairingAsk,
+    PublicState,
+    SeatView,
+    Sensing,
+    Want,
+)
+
+__all__ = [
+    "Answer", "Availability", "Birth", "Capabilities", "Command", "ConfigDesired", "ConfigReported", "Envelope",
+    "Event", "Fault", "Heartbeat", "KeyReport", "LedgerAck", "LedgerRecord", "LinkCounters", "PairingAsk",
+    "PairingGrant", "PairingRefused", "PairingRelease", "PairingRequest", "PairingState", "PublicState", "Response",
+    "SeatInput", "SeatView", "Want",
+]  # fmt: skip
+
+Availability_ = Literal["starting", "ready", "parked", "fault", "maintenance", "offline", "lost"]
+InputId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,40}$")]
+Client = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")]
+
+
+class Availability(Payload):
+    """Whether the table can be counted on. `lost` is said by the broker (the will), `offline` by a clean stop."""
+
+    state: Availability_
+    reason: Annotated[str, Field(max_length=80)] = ""
+
+
+class Versions(Payload):
+    """Versions of the daemon, of the MCU's firmware (empty: never met) and of this contract."""
+
+    daemon: str
+    mcu: str = ""
+    contract: str
+
+
+class Capabilities(Payload):
+    """What this table can do."""
+
+    sensing: Sensing
+    dice: DiceMode
+    sets: Literal[1, 2]
+    layouts: tuple[Layout, ...]
+    deals: bool = False
+    commands: tuple[Code, ...] = ()
+
+
+class Replayable(Payload):
+    """The event numbers that `command/replay` can still give, both ends included."""
+
+    first: U64
+    last: U64
+
+
+class Birth(Payload):
+    """Who this table is, said at every connection."""
+
+    name: Name
+    journal: str
+    versions: Versions
+    capabilities: Capabilities
+    boot: Literal["cold", "restart", "recovered", "adopted"]
+    replay: Replayable | None = None
+
+
+class Event(Payload):
+    """One public event. Names no concealed tile and nothing that depends on one before the settlement."""
+
+    stream: Literal["machine", "game", "fault", "audit"]
+    name: Code
+    hand: Count | None = None
+    seat: Seat | None = None
+    params: Params = Field(default_factory=dict)
+
+
+class SeatInput(Payload):
+    """What a display says for its seat. `want` is the prompt it answers, empty for the actions that answer none."""
+
+    id: InputId
+    epoch: U64
+    want: Annotated[str, Field(max_length=64)]
+    action: Code
+    params: Params = Field(default_factory=dict)
+
+
+class Command(Payload):
+    """A request of the parlor; the verb stands in the topic.
+
+    Expires at `not_after_ms` of the table's `mono_ms` in the named `epoch`, or at `not_after` (UTC, ms since 1970)
+    where the sender's clock is `synced` and the table's too.
+    """
+
+    id: InputId
+    client: Client
+    who: Annotated[str, Field(min_length=1, max_length=64)]
+    epoch: U64 | None = None
+    not_after_ms: Milliseconds | None = None
+    not_after: Milliseconds | None = None
+    clock: Literal["synced", "unsynced"] = "unsynced"
+    args: Params = Field(default_factory=dict)
+
+
+class Response(Payload):
+    """What became of a command: `accepted` or `rejected`, then `done` or `failed`."""
+
+    id: str
+    verb: str
+    outcome: Literal["accepted", "rejected", "done", "failed"]
+    code: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,40}$")] = ""
+    field: str = ""
+    expected: str = ""
+    result: dict[str, Any] = Field(default_factory=dict)
+
+
+class LinkCounters(Payload):
+    """Counters of one serial link since the daemon's start."""
+
+    state: str
+    frames_in: Count = 0
+    frames_out: Count = 0
+    bad_frames: Count = 0
+    retransmits: Count = 0
+    sessions: Count = 0
+
+
+class Heartbeat(Payload):
+    """Every 30 s: how the table itself is."""
+
+    uptime_s: Count
+    memory_kb: Count
+    disk_free_kb: Count | None = None
+    clock_offset_ms: int | None = None
+    outbox: Count = 0
+    oldest_unacknowledged_s: Count | None = None
+    links: dict[str, LinkCounters] = Field(default_factory=dict)
+
+
+class ConfigDesired(Payload):
+    """The whole configuration that the hub wishes for, with its revision."""
+
+    revision: Count
+    values: dict[str, Any]
+
+
+class KeyReport(Payload):
+    """One key of the configuration: taken, or refused and why."""
+
+    value: Any = None
+    ok: bool
+    code: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,40}$")] = ""
+    expected: str = ""
+
+
+class ConfigReported(Payload):
+    """The configuration that holds, key by key."""
+
+    revision: Count
+    keys: dict[str, KeyReport]
+
+
+class LedgerRecord(Payload):
+    """A booked hand or session; `number` has no gaps. A correction is a new record that names the one it voids."""
+
+    number: U64
+    kind: Literal["hand", "session"]
+    voids: U64 | None = None
+    record: dict[str, Any]
+
+
+class LedgerAck(Payload):
+    """The highest number below and at which everything stands committed in the hub's database."""
+
+    number: U64
+
+
+class PairingRequest(PairingAsk):
+    """Web to table: a display shows `code` and asks for `seat`."""
+
+    device: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class PairingGrant(Payload):
+    """Table to web: somebody at the table confirmed (or refused) the display that shows `code`."""
+
+    code: Annotated[str, Field(pattern=r"^[0-9]{6}$")]
+    seat: Viewer
+    device: Annotated[str, Field(min_length=1, max_length=64)]
+    ok: bool
+
+
+class PairingRelease(Payload):
+    """Table to web: this seat un-pairs its display."""
+
+    seat: Viewer
+
+
+class PairingRefused(Payload):
+    """Web to table: another display tried to take a seat that is held; shown to all four."""
+
+    seat: Viewer
+    name: Name = ""
+
+
+class PairingState(Payload):
+    """Web to table, retained: the display that holds each seat, null where none does."""
+
+    E: Name | None
+    S: Name | None
+    W: Name | None
+    N: Name | None
+    view: Name | None

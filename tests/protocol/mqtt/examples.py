@@ -1,0 +1,192 @@
+"""One message of every topic, the state and the seat's view as large as they can become."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from protocol.mqtt.topics import SEATS
+
+FLOWERS = [f"{number}f" for number in range(1, 9)]
+TAIL = ["W15t", "W15b", "W14t", "W14b", "W13t", "W13b"]
+
+
+def enveloped(kind: str, data: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "v": 1,
+        "type": kind,
+        "table": "hall-7",
+        "epoch": 12,
+        "seq": 40_321,
+        "id": "a1b2c3d4e5f60718",
+        "ts": 1_767_225_600_123,
+        "clock": "synced",
+        "mono_ms": 86_400_123,
+        "cause": "c2-17",
+        "data": data,
+    }
+
+
+def largest_state() -> dict[str, Any]:
+    """A state of 144 tiles in two rows with everything set that can be."""
+    throw = {"purpose": "gold", "nth": 3, "by": "W", "values": [6, 6], "state": "checking", "points": "N"}
+    roll = {"purpose": "deal", "by": "E", "values": [6, 5], "points": "W"}
+    return {
+        "use": "playing",
+        "rules": "classic-xiamen-144",
+        "layout": "bagua",
+        "sensing": "full",
+        "dice_mode": "read",
+        "hand": 10_000,
+        "hands": 10_000,
+        "dealer": "E",
+        "streak": 12,
+        "base": 4096,
+        "phase": "gold",
+        "machine": {
+            "set_up": 1,
+            "sorting": {"set": 2, "tiles": dict.fromkeys(SEATS, 36), "seconds": 59},
+            "sorted_set": 0,
+            "centre": "moving",
+            "link": "up",
+            "stop": "emergency_key",
+            "faults": [
+                {"code": "elevator_timeout", "severity": "fault", "mechanism": "elevator", "side": side}
+                for side in SEATS
+            ],
+            "problem": {
+                "kind": "count",
+                "set": 2,
+                "sides": [{"side": side, "counted": 35, "expected": 36} for side in SEATS],
+            },
+            "unasked_dice": [6, 6],
+        },
+        "stacks": dict.fromkeys(SEATS, 18),
+        "row": 20,
+        "wall": dict.fromkeys(SEATS, "1" * 36),
+        "rows_laid": True,
+        "dice": throw,
+        "rolls": [roll] * 6,
+        "take": {
+            "seat": "W",
+            "positions": [f"{side}{n}{half}" for side in SEATS for n in (7, 8) for half in "tb"],
+            "n": 16,
+            "of": 16,
+        },
+        "extra": "N20",
+        "break": {"side": "S", "left": 6},
+        "door": "N12",
+        "tail": {"next": TAIL, "taken": 31},
+        "head": "N11",
+        "left": 144,
+        "flowers": {"E": FLOWERS, "S": [], "W": [], "N": []},
+        "flower_turn": {"round": 4, "seat": "N", "count": 6, "positions": TAIL},
+        "gold": {
+            "face": "3p",
+            "position": "W10b",
+            "indicator": "2p",
+            "white": "3p",
+            "path": [f"W{n}b" for n in range(1, 13)],
+            "roll": [6, 6],
+            "passed": [["W10b", "2f"], ["W10t", "3f"], ["W11b", "4f"]],
+            "by": "W",
+            "state": "shown",
+        },
+        "window": {"kind": "opening", "left_ms": 8000},
+        "result": {"hand": 9999, "winner": "W", "way": "four_flowers_kong", "dealer": "E"},
+        "counts": dict.fromkeys(SEATS, 17),
+        "notices": [{"code": "second_device", "seat": seat, "left_ms": 15000, "params": {}} for seat in SEATS],
+    }
+
+
+def largest_view() -> dict[str, Any]:
+    want = {
+        "id": "10000.gold_check-3.12",
+        "verb": "gold_check",
+        "params": {"tile": "3p", "by": "W"},
+        "actions": ["agree", "object"],
+        "left_ms": 4000,
+    }
+    answer = {
+        "id": "x" * 40,
+        "ok": False,
+        "code": "flower_not_yours",
+        "rule": "R25",
+        "params": {"tile": "1f", "seat": "W"},
+    }
+    ask = {"code": "123456", "seat": "S", "name": "n" * 40}
+    me = {
+        "seat": "E",
+        "tiles": "1223345667899m147p258s4z",
+        "wants": [want] * 4,
+        "answers": [answer] * 16,
+        "points": -12_345,
+        "device": {"name": "n" * 40},
+        "pairing": [ask] * 8,
+    }
+    return {**largest_state(), "me": me}
+
+
+MESSAGES: dict[str, dict[str, Any]] = {
+    "availability": enveloped("availability", {"state": "ready", "reason": ""}),
+    "birth": enveloped(
+        "birth",
+        {
+            "name": "Hall 7",
+            "journal": "0123456789abcdef",
+            "versions": {"daemon": "0.1.0", "mcu": "2.4.1", "contract": "1.0"},
+            "capabilities": {
+                "sensing": "full",
+                "dice": "read",
+                "sets": 2,
+                "layouts": ["zhitui", "bagua"],
+                "deals": False,
+                "commands": ["status", "replay"],
+            },
+            "boot": "restart",
+            "replay": {"first": 1, "last": 40_321},
+        },
+    ),
+    "state": enveloped("state", largest_state()),
+    "seat": enveloped("seat", largest_view()),
+    "seat-input": {"id": "c2-17", "epoch": 12, "want": "3.roll-1.1", "action": "roll", "params": {}},
+    "event": enveloped(
+        "event", {"stream": "game", "name": "rolled", "hand": 3, "seat": "E", "params": {"dice": [5, 1]}}
+    ),
+    "ledger": enveloped("ledger", {"number": 7, "kind": "hand", "voids": None, "record": {"winner": "W"}}),
+    "ledger-ack": {"number": 7},
+    "command": {"id": "a-1", "client": "counter", "who": "Mei", "epoch": 12, "not_after_ms": 86_460_000, "args": {}},
+    "response": enveloped(
+        "response",
+        {
+            "id": "a-1",
+            "verb": "park",
+            "outcome": "rejected",
+            "code": "no_expiry",
+            "field": "not_after_ms",
+            "expected": "epoch with not_after_ms",
+            "result": {},
+        },
+    ),
+    "config-desired": {"revision": 3, "values": {"match.hands": 8}},
+    "config-reported": enveloped(
+        "config/reported",
+        {"revision": 3, "keys": {"match.hands": {"value": 8, "ok": True, "code": "", "expected": ""}}},
+    ),
+    "heartbeat": enveloped(
+        "heartbeat",
+        {
+            "uptime_s": 3600,
+            "memory_kb": 51_200,
+            "disk_free_kb": 1_000_000,
+            "clock_offset_ms": None,
+            "outbox": 0,
+            "oldest_unacknowledged_s": None,
+            "links": {"/dev/table": {"state": "up", "frames_in": 9}},
+        },
+    ),
+    "pairing-request": {"code": "123456", "seat": "S", "device": "device-1", "name": "tablet"},
+    "pairing-grant": enveloped("pairing/grant", {"code": "123456", "seat": "S", "device": "device-1", "ok": True}),
+    "pairing-release": enveloped("pairing/release", {"seat": "S"}),
+    "pairing-refused": {"seat": "S", "name": "phone"},
+    "pairing-state": {"E": "tablet", "S": None, "W": None, "N": None, "view": None},
+}
