@@ -1,0 +1,173 @@
+"""`kaijin simulate`: a table's hardware, and the people at it, without a table."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from simulators.table import TableConfig
+
+
+@click.group()
+def simulate() -> None:
+    """Simulate a table's hardware, or its players."""
+
+
+@simulate.command()
+@click.option("--link", type=click.Path(path_type=Path), help="Lay this symlink to a pseudo-terminal: the serial port.")
+@click.option("--tcp", metavar="HOST:PORT", help="Listen here in place of a pseudo-terminal (a daemon's socket://).")
+@click.option("--world", metavar="PATH|HOST:PORT", required=True, help="Where people see the table and act at it.")
+@click.option("--rules", default="new-xiamen-120", show_default=True, help="Whose tiles lie in the table.")
+@click.option("--seed", default=1, show_default=True, help="The same seed gives the same shuffles and throws.")
+@click.option("--speed", default="1", show_default=True, metavar="FACTOR|max", help="How fast the mechanisms move.")
+@click.option("--sensing", type=click.Choice(["none", "full"]), default="none", show_default=True)
+@click.option("--dice", type=click.Choice(["read", "unread", "software", "hand"]), default="read", show_default=True)
+@click.option("--aid", type=click.Choice(["guide", "present"]), default="guide", show_default=True)
+@click.option("--memory", type=click.Choice(["volatile", "nonvolatile"]), default="volatile", show_default=True)
+@click.option("--cocked", type=click.FloatRange(0, 1), help="Chance that a die leans (dice read); default assumed.")
+@click.option("--missing-tile", "missing", multiple=True, metavar="SORT:SIDE[:N]", help="Tiles forgotten at a sort.")
+@click.option("--fail", "failures", multiple=True, metavar="OP:K[:FAULT]", help="The K-th operation fails once.")
+@click.option("--faults", "wear", type=click.FloatRange(0, 100), default=0.0, show_default=True,
+              help="Times the assumed rates of faults, for long simulations.")  # fmt: skip
+@click.option("--script", type=click.Path(path_type=Path), help="Walls and dice of each hand, JSON lines.")
+@click.option("--baud", type=click.IntRange(1200, 4_000_000), help="Send no faster than a line of this rate.")
+@click.option("--json", "as_json", is_flag=True, help="Say where it is, and at the end what happened, as JSON.")
+def table(as_json: bool, **options: Any) -> None:
+    """Simulate a table's hardware on a pseudo-terminal (--link) or a TCP port (--tcp).
+
+    The hardware is a model with true tiles; it speaks the serial contract from its own side. People act at the table
+    over the channel --world: `kaijin simulate players`, or any program (docs/simulators.md). It ends at SIGTERM.
+    """
+    from simulators.table import SimulatedTable
+
+    config = _table_config(**options)
+
+    async def serve() -> Mapping[str, Any]:
+        stopped = _until_signalled()
+        async with SimulatedTable(config) as simulated:
+            where = {"line": str(config.link or simulated.line_name), "world": simulated.world_address}
+            click.echo(json.dumps(where) if as_json else f"table on {where['line']}, world on {where['world']}")
+            await stopped.wait()
+        return simulated.summary()
+
+    summary = asyncio.run(serve())
+    if as_json:
+        click.echo(json.dumps(summary))
+
+
+@simulate.command()
+@click.option("--world", metavar="PATH|HOST:PORT", required=True, help="The simulated table's world channel.")
+@click.option("--broker", metavar="HOST:PORT|SOCKET", default="127.0.0.1:1883", show_default=True)
+@click.option(
+    "--credentials",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="JSON of user → password; each seat logs in as its own user.",
+)
+@click.option("--table", "table_id", default="demo", show_default=True, help="The table's id.")
+@click.option("--seats", default="ESWN", show_default=True, help="Which seats are taken by simulated people.")
+@click.option("--seed", default=1, show_default=True, help="Decides what is left to chance in their play.")
+@click.option("--speed", default="1", show_default=True, metavar="FACTOR|max", help="How fast people react.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0, 3600),
+    help="Seconds until somebody else presses what everybody may press; as assumed by default.",
+)
+@click.option("--json", "as_json", is_flag=True, help="At the end say what was done, as JSON.")
+def players(
+    world: str,
+    broker: str,
+    credentials: Path,
+    table_id: str,
+    seats: str,
+    seed: int,
+    speed: str,
+    patience: float | None,
+    as_json: bool,
+) -> None:
+    """Simulate people at a table: they read their seat's display and act at the table and on the display.
+
+    Where a person has taken over a seat's display, the simulated one only moves the tiles there.
+    """
+    from simulators.crew import CrewConfig, CrewError, run_crew
+
+    try:
+        config = CrewConfig.checked(world, broker, credentials, table_id, seats, seed, speed, patience)
+    except CrewError as error:
+        raise click.ClickException(str(error)) from error
+
+    async def serve() -> Mapping[str, int]:
+        return await run_crew(config, _until_signalled())
+
+    counts = asyncio.run(serve())
+    if as_json:
+        click.echo(json.dumps({"counts": counts}))
+
+
+def _table_config(
+    link: Path | None,
+    tcp: str | None,
+    world: str,
+    rules: str,
+    seed: int,
+    speed: str,
+    sensing: Any,
+    dice: Any,
+    aid: Any,
+    memory: str,
+    cocked: float | None,
+    missing: tuple[str, ...],
+    failures: tuple[str, ...],
+    wear: float,
+    script: Path | None,
+    baud: int | None,
+) -> TableConfig:
+    from engine.ruleset import RulesetError, load_ruleset
+    from simulators.channel import ChannelError, split_address
+    from simulators.pace import PaceError, parse_speed
+    from simulators.script import ScriptError, read_script
+    from simulators.table import FaultSpecError, TableConfig, parse_failure, parse_missing
+
+    if (link is None) == (tcp is None):
+        raise click.UsageError("one of --link PATH and --tcp HOST:PORT is needed")
+    try:
+        faces = load_ruleset(rules).faces()
+        parse_speed(speed)
+        for address in filter(None, (world, tcp)):
+            split_address(address)
+        return TableConfig(
+            faces=faces,
+            world=world,
+            link=link,
+            tcp=tcp,
+            seed=seed,
+            speed=speed,
+            sensing=sensing,
+            dice=dice,
+            aid=aid,
+            nonvolatile=memory == "nonvolatile",
+            cocked=cocked,
+            missing=[parse_missing(text) for text in missing],
+            failures=[parse_failure(text) for text in failures],
+            wear=wear,
+            script=() if script is None else read_script(script, faces),
+            baud=baud,
+        )
+    except (RulesetError, PaceError, ScriptError, FaultSpecError, ChannelError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _until_signalled() -> asyncio.Event:
+    """An event that SIGTERM or SIGINT sets."""
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    return stopped

@@ -1,0 +1,209 @@
+"""A whole simulated table: world, mechanisms, board, line and world channel, as one async context manager.
+
+    async with SimulatedTable(TableConfig(link=Path("table-serial"), world="table-world", seed=7)) as table:
+        print(table.line_name, table.world_address)
+
+It runs on the loop that opens it and is gone when the block ends. `kaijin simulate table` is this and nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, get_args
+
+from engine.tiles import SEATS
+from protocol.serial.messages import FAULT_CODES, FaultCode, Severity
+from protocol.serial.vocabulary import DealingAid, DiceAbility, Sensing
+from simulators.assumptions import Assumptions, default_assumptions
+from simulators.channel import WorldServer
+from simulators.mcu import Board, Mcu
+from simulators.mechanisms import USUAL_FAULT, Build, Failure, Mechanisms
+from simulators.pace import Pace
+from simulators.port import Port, PtyPort, TcpPort
+from simulators.script import ScriptedHand
+from simulators.world import Happening, Missing, World, WorldError
+
+REPLUG_SECONDS = 0.6
+"""Real seconds that an unplugged adapter stays away, unless told otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableConfig:
+    """How the simulated table is built and what goes wrong at it.
+
+    One of `link` (symlink to the pty) and `tcp` (HOST:PORT); `world` a socket's path or HOST:PORT; `faces` how many
+    of each face one set has; `speed` a factor or `max`; `cocked` the chance of a leaning die, None for the assumed one;
+    `wear` how many times the assumed rates of faults.
+    """
+
+    faces: Mapping[str, int]
+    world: str
+    link: Path | None = None
+    tcp: str | None = None
+    seed: int = 1
+    speed: str | float = 1
+    sensing: Sensing = "none"
+    dice: DiceAbility = "read"
+    aid: DealingAid = "guide"
+    nonvolatile: bool = False
+    cocked: float | None = None
+    missing: Sequence[Missing] = ()
+    failures: Sequence[Failure] = ()
+    wear: float = 0.0
+    script: Sequence[ScriptedHand] = ()
+    baud: int | None = None
+    serial_number: str = "SIM-0001"
+    assumptions: Assumptions | None = None
+
+
+class SimulatedTable:
+    """The table of a configuration; `line_name` and `world_address` say where it is found once it runs."""
+
+    def __init__(self, config: TableConfig) -> None:
+        assumptions = config.assumptions or default_assumptions()
+        cocked = assumptions.rates.cocked if config.cocked is None else config.cocked
+        self.world = World(
+            faces=config.faces,
+            seed=config.seed,
+            script=config.script,
+            missing=config.missing,
+            cocked_rate=cocked if config.dice == "read" else 0.0,
+            deals=config.aid == "present",
+            notify=self._noticed,
+        )
+        build = Build(config.dice, config.aid, config.sensing == "full")
+        mechanisms = Mechanisms(self.world, build, assumptions, Pace(config.speed), config.failures, config.wear)
+        board = Board(config.serial_number, config.nonvolatile)
+        self.mcu = Mcu(mechanisms, board, _port(config), config.baud)
+        self._channel = WorldServer(self.world, config.world, self._control)
+        self.line_name = ""
+        self.world_address = ""
+
+    async def __aenter__(self) -> SimulatedTable:
+        self.world_address = await self._channel.start()
+        try:
+            self.line_name = await self.mcu.start()
+        except OSError:
+            await self._channel.stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.mcu.stop()
+        await self._channel.stop()
+
+    def summary(self) -> dict[str, Any]:
+        """What has happened so far, in counts."""
+        counts = self.mcu.counts
+        return {
+            "sorts": self.world.sorts,
+            "walls": self.world.raised,
+            "throws": self.world.throws,
+            "boots": self.mcu.board.boots,
+            "operations": sum(count for name, count in counts.items() if name.endswith(("_done", "_failed"))),
+            "failed": sum(count for name, count in counts.items() if name.endswith("_failed")),
+            "interrupted": sum(count for name, count in counts.items() if name.endswith("_interrupted")),
+            "refused": counts["refused_operations"],
+            "repeated": counts["repeated_operations"],
+            "unasked": counts["unasked_throws"],
+        }
+
+    def _noticed(self, happening: Happening) -> None:
+        self._channel.changed()
+        self.mcu.noticed(happening)
+
+    async def _control(self, verb: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        match verb:
+            case "reboot":
+                await self.mcu.reboot()
+            case "unplug":
+                self.line_name = await self.mcu.unplug(_seconds(request, REPLUG_SECONDS))
+            case "stop_button":
+                self.mcu.press_stop() if request.get("pressed", True) is True else self.mcu.release_stop()
+            case "lid":
+                self._lid(request.get("open", True) is True)
+            case "fault":
+                self._fault(request)
+            case "summary":
+                return self.summary()
+            case _:
+                raise WorldError(f"control {verb!r}: expected reboot, unplug, stop_button, lid, fault or summary")
+        return {}
+
+    def _lid(self, opened: bool) -> None:
+        self.mcu.mechanisms.lid_open = opened
+        if opened:
+            self.mcu.raise_fault("lid_open", "fault", "lid", "")
+        else:
+            self.mcu.clear_fault("lid_open", "")
+
+    def _fault(self, request: Mapping[str, Any]) -> None:
+        code, side, severity = request.get("code"), request.get("side", ""), request.get("severity", "warning")
+        if code not in FAULT_CODES:
+            raise WorldError(f"code: expected one of {', '.join(FAULT_CODES)}, got {code!r}")
+        if side not in (*SEATS, ""):
+            raise WorldError(f"side: expected E, S, W, N or nothing, got {side!r}")
+        if severity not in get_args(Severity):
+            raise WorldError(f"severity: expected one of {', '.join(get_args(Severity))}, got {severity!r}")
+        if request.get("cleared") is True:
+            self.mcu.clear_fault(code, side)
+        else:
+            self.mcu.raise_fault(code, severity, "", side)
+
+
+class FaultSpecError(ValueError):
+    """A `--fail` or `--missing-tile` that cannot be read; the message says what was expected."""
+
+
+def parse_failure(text: str) -> Failure:
+    """`centre_raise:2` or `sort:1:sort_timeout`: the second raising fails, the first sort times out."""
+    parts = text.split(":")
+    if len(parts) not in (2, 3) or parts[0] not in USUAL_FAULT:
+        raise FaultSpecError(f"{text!r}: expected OP:K or OP:K:FAULT with OP one of {', '.join(USUAL_FAULT)}")
+    fault: FaultCode = USUAL_FAULT[parts[0]]
+    if len(parts) == 3:
+        if parts[2] not in FAULT_CODES:
+            raise FaultSpecError(f"{text!r}: fault {parts[2]!r} is none of {', '.join(FAULT_CODES)}")
+        fault = next(code for code in FAULT_CODES if code == parts[2])
+    return Failure(parts[0], _count(text, parts[1]), fault)
+
+
+def parse_missing(text: str) -> Missing:
+    """`2:S` or `2:S:3`: at the second sort one tile, or three, are missing at side S."""
+    parts = text.split(":")
+    if len(parts) not in (2, 3) or parts[1] not in SEATS:
+        raise FaultSpecError(f"{text!r}: expected SORT:SIDE or SORT:SIDE:N with SIDE one of E, S, W, N")
+    return Missing(_count(text, parts[0]), parts[1], _count(text, parts[2]) if len(parts) == 3 else 1)
+
+
+async def serve_until(table: SimulatedTable, stopped: asyncio.Event) -> None:
+    """Run a table until `stopped` is set."""
+    async with table:
+        await stopped.wait()
+
+
+def _count(text: str, part: str) -> int:
+    if not part.isascii() or not part.isdigit() or not 1 <= int(part) <= 10_000:
+        raise FaultSpecError(f"{text!r}: {part!r} is no count: expected a whole number from 1")
+    return int(part)
+
+
+def _seconds(request: Mapping[str, Any], usual: float) -> float:
+    value = request.get("seconds", usual)
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 600:
+        raise WorldError(f"seconds: expected 0 to 600, got {value!r}")
+    return float(value)
+
+
+def _port(config: TableConfig) -> Port:
+    if config.tcp is not None:
+        return TcpPort(config.tcp)
+    if config.link is None:
+        raise ValueError("a table needs a line: `link` or `tcp`")
+    return PtyPort(config.link)
