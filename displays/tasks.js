@@ -1,0 +1,99 @@
+// What do I do now? One view in, one task out: a sentence, a line below it, a body to choose from, and buttons.
+//
+// A task is {id, tone, kicker, say, hint, body, buttons, leftMs}. `tone` is "mine" (act), "all" (anyone may act),
+// "wait" or "alert". A button is {want, action, params, label, kind: "primary" | "second", ready}.
+
+import { alertTask } from "./alerts.js";
+import { ANSWERS } from "./prompts.js";
+import { sayCode, say } from "./text.js";
+import { waitingTask } from "./waiting.js";
+
+/** Prompts in the order of their urgency: the first that is outstanding is shown. */
+const ORDER = [
+  "count", "retry", "gold_check", "dice_check", "dice_lost", "hand_check", "opening", "dice", "gold_face", "flip",
+  "roll", "take", "flowers", "row", "push_in", "lift", "start", "tail",
+];
+/** Prompts that a stopped or unreachable machine does not stand in the way of. */
+const MACHINE_PROMPTS = new Set(["count", "retry"]);
+
+/** The task of a view for `viewer` (a seat, or null for the wall view); `choice` is what was chosen but not sent. */
+export function taskOf(view, viewer, choice = {}) {
+  const wants = orderedWants(view);
+  const alert = alertTask(view, wants.length > 0 && !wants.every((want) => MACHINE_PROMPTS.has(want.verb)));
+  if (alert) return { ...frame(view), ...alert, buttons: retryButtons(wants) };
+  for (const want of wants) {
+    if (inBackground(view, want)) continue;
+    const answer = ANSWERS[want.verb];
+    const task = answer?.({ view, viewer, want, wants, choice });
+    if (task) return { ...frame(view), id: want.id, verb: want.verb, leftMs: want.left_ms ?? null, ...task };
+  }
+  return { ...frame(view), ...waitingTask(view, viewer), verb: "" };
+}
+
+/** The wants of this seat that the page knows, most urgent first. */
+export function orderedWants(view) {
+  const known = (view.me?.wants ?? []).filter((want) => ORDER.includes(want.verb));
+  return known.sort((a, b) => ORDER.indexOf(a.verb) - ORDER.indexOf(b.verb));
+}
+
+/** Trouble with the set that is sorted while a hand is played: it does not stop the hand, so it is a card. */
+function inBackground(view, want) {
+  return Boolean(view.wall) && (want.verb === "count" || (want.verb === "retry" && want.params.operation === "sort"));
+}
+
+function frame(view) {
+  return {
+    id: `${view.hand}.${view.phase}`, tone: "wait", kicker: say(`phase.${view.phase}`), say: "", hint: "", body: null, buttons: [],
+    leftMs: view.window?.left_ms ?? null,
+  };
+}
+
+function retryButtons(wants) {
+  const want = wants.find((one) => MACHINE_PROMPTS.has(one.verb));
+  return want ? [{ want: want.id, action: "retry", params: {}, label: say("press.retry"), kind: "primary", ready: true }] : [];
+}
+
+/** Everything else that must be seen but does not stop the game, as cards: {key, text, tone, buttons}. */
+export function noticesOf(view) {
+  const cards = [];
+  for (const ask of view.me?.pairing ?? []) cards.push(pairingCard(ask));
+  for (const want of orderedWants(view)) if (inBackground(view, want)) cards.push(backgroundCard(view, want));
+  for (const notice of view.notices ?? []) {
+    const seat = notice.seat === "view" ? say("wall_view") : notice.seat ? say(`seat.${notice.seat}`) : "";
+    cards.push({ key: `notice.${notice.code}.${notice.seat}`, text: sayCode("notice", notice.code, { seat }), tone: "plain", buttons: [] });
+  }
+  const unasked = view.machine?.unasked_dice;
+  if (unasked) cards.push({ key: "unasked", text: say("notice.unasked_dice", { dice: unasked.join("+") }), tone: "plain", buttons: [] });
+  return cards;
+}
+
+/** Faults that do not stop the game, in one line: "a sensor eye is dirty (West side) · play can go on …". */
+export function warningOf(view, task) {
+  if (task.face === "fault" || task.face === "count") return "";
+  return (view.machine?.faults ?? []).map((fault) => {
+    const side = fault.side ? say(`side.${fault.side}`) : "";
+    const what = sayCode("fault", fault.code);
+    return `${side ? say("alert.where", { what, side }) : what} · ${sayCode("fault", fault.code, {}, ".do")}`;
+  }).join(" · ");
+}
+
+function backgroundCard(view, want) {
+  const { say: what, hint, buttons } = ANSWERS[want.verb]({ view, viewer: view.me.seat, want, wants: [want], choice: {} });
+  const off = (want.params.sides ?? []).filter((side) => side.counted !== side.expected);
+  const where = off.map((side) => say("do.count.row", { ...side, side: say(`side.${side.side}`) })).join(" · ");
+  return { key: `background.${want.id}`, text: [what, where, hint].filter(Boolean).join(" · "), tone: "ask", buttons: buttons.map((button) => ({ ...button, kind: "second" })) };
+}
+
+function pairingCard(ask) {
+  const seat = ask.seat === "view" ? say("wall_view") : say(`seat.${ask.seat}`);
+  const answer = (ok) => ({ want: "", action: "confirm_device", params: { code: ask.code, ok }, ready: true });
+  return {
+    key: `pairing.${ask.code}`,
+    text: say("notice.pairing", { seat, code: ask.code }),
+    tone: "ask",
+    buttons: [
+      { ...answer(true), label: say("press.confirm"), kind: "second" },
+      { ...answer(false), label: say("press.refuse"), kind: "second" },
+    ],
+  };
+}

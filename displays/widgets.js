@@ -1,0 +1,138 @@
+// The bodies of tasks: dice pad, flower fields, picker of faces, progress of the sorting, and the like.
+
+import { diePicture } from "./dice.js";
+import { SEATS } from "./geometry.js";
+import { html } from "./svg.js";
+import { rulesName, say, tileName } from "./text.js";
+import { FLOWERS, HONOURS, backPicture, tilePicture } from "./tiles.js";
+
+/** kind → fills a node with a task's body. */
+export const BODIES = {
+  dice: (node, { dice }) => node.append(html("div", { class: "great-dice" }, ...dice.map(diePicture))),
+  dice_pad: (node, { first, second }) => node.append(diceRow("first", first, 1), diceRow("second", second, 2)),
+  faces,
+  flowers,
+  gold: (node, { face, white }) => {
+    node.append(html("div", { class: "great-gold" }, tilePicture(face, tileName(face), "golden"), ...(white ? whiteStands(white) : [])));
+  },
+  sides,
+  sorting,
+  start,
+  turns,
+  tiles: (node, { tiles }) => node.append(html("div", { class: "great-tiles" }, ...tiles.map((face) => tilePicture(face, tileName(face))))),
+};
+
+/** 白板 beside the tile it stands for. */
+export function whiteStands(white) {
+  return [html("span", { class: "white-stands" }, tilePicture("5z", tileName("5z")), html("span", { text: "=" }), tilePicture(white, tileName(white)))];
+}
+
+function choice(classes, pressed, patch, label, ...children) {
+  const node = html("button", { type: "button", class: classes, "aria-pressed": String(pressed), "aria-label": label }, ...children);
+  node.choose = patch;
+  return node;
+}
+
+function diceRow(name, chosen, number) {
+  return html(
+    "div",
+    { class: "dice-row", role: "group", "aria-label": say("field.die", { n: number }) },
+    ...[1, 2, 3, 4, 5, 6].map((value) => choice("die-choice", chosen === value, { [name]: value }, String(value), diePicture(value))),
+  );
+}
+
+function faces(node, { tile, suit }) {
+  const tabs = ["m", "p", "s", "z", "f"].map((one) =>
+    choice("suit-choice", one === suit, { suit: one, tile: null }, say(`suit.${one}`), html("span", { text: say(`suit.${one}`) })),
+  );
+  const all = { z: HONOURS, f: FLOWERS }[suit] ?? [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `${number}${suit}`);
+  node.append(
+    html("div", { class: "suits" }, ...tabs),
+    html("div", { class: "face-grid" }, ...all.map((face) => choice("face-choice", face === tile, { tile: face, suit }, tileName(face), tilePicture(face, tileName(face))))),
+  );
+}
+
+function flowers(node, { want, mine, taken, viewer, undo }) {
+  node.append(html("div", { class: "flower-grid" }, ...FLOWERS.map((face) => flowerField(face, { want, viewer, undo, mine: mine.includes(face), by: taken[face] }))));
+}
+
+function flowerField(face, { want, viewer, undo, mine, by }) {
+  const other = by && by !== viewer && !mine;
+  const own = mine || by === viewer;
+  const owner = other ? by : own ? viewer : null;
+  const badge = owner ? [html("span", { class: "owner", text: say(`glyph.${owner}`) })] : [];
+  const node = html(
+    "button",
+    {
+      type: "button",
+      class: `flower-field${owner ? ` owned seat-${owner}` : ""}`,
+      "aria-pressed": String(Boolean(own)),
+      "aria-label": tileName(face),
+      "data-flower": face,
+    },
+    tilePicture(face, tileName(face)),
+    ...badge,
+  );
+  node.press = { want, action: own ? "unflower" : "flower", params: { tile: face } };
+  node.disabled = Boolean(other) || (Boolean(own) && !undo);
+  return node;
+}
+
+function sides(node, { sides: list }) {
+  const rows = list.map((side) => {
+    const off = side.counted !== side.expected;
+    const words = say("do.count.row", { ...side, side: say(`side.${side.side}`) });
+    return html("li", { class: off ? "off" : "right" }, html("span", { class: "mark", text: off ? "✗" : "✓" }), html("span", { text: words }));
+  });
+  node.append(html("ul", { class: "sides" }, ...rows));
+}
+
+function sorting(node, { tiles, set, stacks }) {
+  const rows = SEATS.map((side) => {
+    const expected = (stacks?.[side] ?? 0) * 2;
+    const bar = html("progress", { max: Math.max(1, expected), value: tiles[side] ?? 0, "aria-label": say(`side.${side}`) });
+    return html(
+      "li",
+      { class: `seat-${side}` },
+      html("span", { class: "owner", text: say(`glyph.${side}`) }),
+      bar,
+      html("span", { class: "count", text: expected ? `${tiles[side] ?? 0} / ${expected}` : `${tiles[side] ?? 0}` }),
+    );
+  });
+  node.append(html("div", { class: "sorting" }, backPicture(set), html("ul", {}, ...rows)));
+}
+
+/** Whose turn it is among the four, in play order, and how far the taking has come. */
+function turns(node, { seat, dealer, n, of }) {
+  const first = Math.max(0, SEATS.indexOf(dealer));
+  const order = SEATS.map((_, index) => SEATS[(first + index) % 4]);
+  const seats = order.map((one) =>
+    html("li", { class: `seat-${one}${one === seat ? " now" : ""}`, "aria-current": one === seat ? "step" : null }, html("span", { class: "owner", text: say(`glyph.${one}`) })),
+  );
+  node.append(html("div", { class: "turns" }, html("ol", {}, ...seats), html("progress", { class: `seat-${seat}`, max: Math.max(1, of), value: n })));
+}
+
+function start(node, { rules, layout, rulesets }) {
+  const names = rulesets.map((one) => (typeof one === "string" ? one : one.name));
+  const at = Math.max(0, names.indexOf(rules));
+  const step = (by) => {
+    const next = names[(at + by + names.length) % names.length];
+    return { rules: next, layout: layoutsOf(rulesets, next)[0] ?? null };
+  };
+  const row = html("div", { class: "rules-row" });
+  if (names.length > 1) row.append(choice("step", false, step(-1), say("press.before"), html("span", { text: "‹" })));
+  row.append(html("span", { class: "rules-name", text: rulesName(rules) }));
+  if (names.length > 1) row.append(choice("step", false, step(1), say("press.after"), html("span", { text: "›" })));
+  const layouts = layoutsOf(rulesets, rules);
+  const kinds = layouts.map((one) => choice("layout-choice", one === (layout ?? layouts[0]), { rules, layout: one }, say(`layout.${one}`), html("span", { text: say(`layout.${one}`) })));
+  node.append(
+    html("div", { class: "start-choice" }, html("span", { class: "field", text: say("field.rules") }), row),
+    ...(kinds.length ? [html("div", { class: "start-choice" }, html("span", { class: "field", text: say("field.layout") }), html("div", { class: "layouts" }, ...kinds))] : []),
+  );
+}
+
+/** Layouts of a rule profile: as the table says, else both. */
+function layoutsOf(rulesets, name) {
+  const known = rulesets.find((one) => typeof one === "object" && one.name === name);
+  return known?.layouts ?? ["zhitui", "bagua"];
+}

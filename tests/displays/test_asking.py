@@ -1,0 +1,273 @@
+"""What is asked of a seat, and what a press does: one sentence, one button, an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.displays import scenes
+from tests.displays.browser import LANGUAGES, each, put, show, speak, text
+
+pytestmark = pytest.mark.browser
+
+PRIMARY = "#panel .press-primary"
+
+
+def sent(page: Page) -> list[dict[str, Any]]:
+    return list(page.evaluate("harness.sent"))
+
+
+def answered(view: dict[str, Any], id: str, code: str = "", rule: str = "") -> dict[str, Any]:
+    view["me"]["answers"] = [{"id": id, "ok": not code, "code": code, "rule": rule, "params": {}}]
+    return view
+
+
+@pytest.mark.parametrize(
+    ("name", "seat", "sentence"),
+    [
+        ("taking", "E", "请拿第 10–11 墩"),
+        ("taking", "W", "东家拿南边第 10–11 墩"),
+        ("taking_bagua", "W", "请拿四边第 3–4 墩"),
+        ("taking_136", "E", "请拿第 9 墩上面一张"),
+        ("flowers_read", "E", "补花 2 张，从牌尾拿"),
+        ("flowers_read", "S", "东家补花 2 张"),
+        ("flip", "E", "开金：数到 7，请翻开"),
+        ("flip", "N", "开金：数到 7，请东家翻开"),
+        ("gold_face", "E", "数到 7，翻开的是什么牌？"),
+        ("dice_check", "S", "东家掷出 5+1，对吗？"),
+        ("dice_check", "E", "您输入了 5+1，等大家看过"),
+        ("count", "E", "少了 1 张牌"),
+        ("fault", "E", "进牌口卡牌了（南边）"),
+        ("stopped", "E", "机器已急停，请勿伸手"),
+        ("link_lost", "E", "与机器失去联系，正在重连"),
+        ("paused", "E", "前台暂停了这一桌"),
+        ("sorting", "E", "正在洗牌，请稍等"),
+        ("over", "E", "南家胡了：抢金"),
+        ("ended", "E", "今天打完了，辛苦各位"),
+        ("opening_read", "S", "您可以胡！"),
+        ("opening_read", "W", "金是三筒，开局有胡吗？"),
+    ],
+)
+def test_one_sentence_says_what_to_do(page: Page, name: str, seat: str, sentence: str) -> None:
+    show(page, name, seat)
+    assert text(page, ".say") == sentence
+
+
+def test_sentences_have_all_three_scripts(page: Page) -> None:
+    said = []
+    for language in LANGUAGES:
+        speak(page, language)
+        show(page, "taking")
+        said.append(text(page, ".say"))
+    assert said == ["请拿第 10–11 墩", "請拿第 10–11 墩", "Please take stacks 10–11"]
+
+
+def test_a_press_is_sent_once_and_shown_as_pending_until_it_is_answered(page: Page) -> None:
+    view = show(page, "taking")
+    page.click(PRIMARY)
+    page.click(PRIMARY)
+    (said,) = sent(page)
+    assert said == {"id": said["id"], "epoch": 1, "want": "3.take-0.1", "action": "ok", "params": {}}
+    assert 0 < len(said["id"]) <= 40
+    assert page.get_attribute(PRIMARY, "data-state") == "pending"
+    put(page, answered(view, said["id"]), "E")
+    assert page.get_attribute(PRIMARY, "data-state") == "ok"
+
+
+def test_a_press_is_shown_within_100_ms(page: Page) -> None:
+    show(page, "taking")
+    state, spent = page.evaluate(
+        """() => {
+          const button = document.querySelector("#panel .press-primary");
+          const begun = performance.now();
+          button.click();
+          return [button.dataset.state, performance.now() - begun];
+        }"""
+    )
+    assert state == "pending" and spent < 100
+
+
+def test_a_refusal_is_worded_with_its_rule(page: Page) -> None:
+    view = show(page, "flowers", "N")
+    page.click('[data-flower="2f"]')
+    (said,) = sent(page)
+    assert (said["action"], said["params"]) == ("flower", {"tile": "2f"})
+    put(page, answered(view, said["id"], "flower_taken", "R7"), "N")
+    assert text(page, ".answer") == "没有成功：这张花别家已经点了（规则 R7）"
+    assert page.get_attribute('[data-flower="2f"]', "data-state") == "refused"
+    assert page.evaluate("measure.troubles()") == []
+
+
+def test_a_refusal_nobody_has_worded_names_its_code(page: Page) -> None:
+    view = show(page, "taking")
+    page.click(PRIMARY)
+    put(page, answered(view, sent(page)[0]["id"], "brand_new"), "E")
+    assert "brand_new" in text(page, ".answer")
+
+
+def test_without_an_answer_for_five_seconds_it_can_be_pressed_again_under_the_same_id(page: Page) -> None:
+    page.evaluate("harness.setClock(1000)")
+    show(page, "taking")
+    page.click(PRIMARY)
+    page.evaluate("harness.setClock(5900)")
+    page.click(PRIMARY)
+    assert len(sent(page)) == 1
+    page.evaluate("harness.setClock(6000)")
+    assert page.get_attribute(PRIMARY, "data-state") == "slow"
+    assert "5 秒" in text(page, ".answer")
+    page.click(PRIMARY)
+    first, second = sent(page)
+    assert first == second
+    assert page.get_attribute(PRIMARY, "data-state") == "pending"
+
+
+def test_a_new_epoch_forgets_what_was_pressed(page: Page) -> None:
+    view = show(page, "taking")
+    page.click(PRIMARY)
+    page.evaluate("view => harness.show(view, 'E', 2)", view)
+    assert page.get_attribute(PRIMARY, "data-state") is None
+    page.click(PRIMARY)
+    first, second = sent(page)
+    assert (first["epoch"], second["epoch"]) == (1, 2)
+    assert first["id"] != second["id"]
+
+
+def test_the_dice_pad_sends_what_was_chosen(page: Page) -> None:
+    show(page, "dice_pad")
+    assert page.is_disabled(PRIMARY)
+    page.locator(".dice-row").nth(0).locator("button").nth(4).click()
+    page.locator(".dice-row").nth(1).locator("button").nth(0).click()
+    assert text(page, PRIMARY) == "确定 5+1"
+    show(page, "dice_pad")  # the same view again, as every 3 s: the choice stays
+    page.click(PRIMARY)
+    assert sent(page)[0]["params"] == {"dice": [5, 1]}
+
+
+def test_another_throw_begins_with_an_empty_pad(page: Page) -> None:
+    view = show(page, "dice_pad")
+    for row in (0, 1):
+        page.locator(".dice-row").nth(row).locator("button").nth(4).click()
+    view["me"]["wants"][0]["id"] = "3.dice-0.2"
+    put(page, view, "E")
+    assert page.is_disabled(PRIMARY)
+
+
+def test_dice_of_a_power_cut_can_be_entered_by_who_saw_them(page: Page) -> None:
+    show(page, "dice_lost", "N")
+    assert "南家说 5+1" in text(page, ".hint") and "西家没看见" in text(page, ".hint")
+    page.get_by_text("都没看见", exact=True).click()
+    assert (sent(page)[0]["action"], sent(page)[0]["params"]) == ("nobody", {})
+
+
+def test_the_picker_sends_the_face(page: Page) -> None:
+    show(page, "gold_face")
+    page.locator(".suit-choice").nth(1).click()
+    assert page.locator(".face-choice").count() == 9
+    page.locator(".face-choice").nth(2).click()
+    assert text(page, PRIMARY) == "确定三筒"
+    page.click(PRIMARY)
+    (said,) = sent(page)
+    assert (said["want"], said["action"], said["params"]) == ("3.gold_face-0.1", "face", {"tile": "3p"})
+    page.locator(".suit-choice").nth(3).click()
+    assert page.locator(".face-choice").count() == 7
+    page.locator(".suit-choice").nth(4).click()
+    assert page.locator(".face-choice").count() == 8
+
+
+def test_flower_fields_say_whose_each_flower_is(page: Page) -> None:
+    show(page, "flowers", "E")
+    assert each(page, ".flower-field", "data-flower") == [f"{n}f" for n in range(1, 9)]
+    assert page.is_disabled('[data-flower="3f"]')
+    assert text(page, '[data-flower="3f"] .owner') == "西"
+    page.click('[data-flower="1f"]')
+    page.click('[data-flower="5f"]')
+    page.get_by_text("尾 +1").click()
+    page.get_by_text("没有花了").click()
+    assert [(one["action"], one["params"]) for one in sent(page)] == [
+        ("unflower", {"tile": "1f"}), ("flower", {"tile": "5f"}), ("tail_shift", {"by": 1}), ("ok", {}),
+    ]  # fmt: skip
+
+
+def test_flowers_can_be_touched_while_the_gold_is_rolled_for(page: Page) -> None:
+    show(page, "gold_roll", "E")
+    page.click(PRIMARY)
+    page.click('[data-flower="5f"]')
+    page.get_by_text("尾 −1").click()
+    assert [(one["want"], one["action"]) for one in sent(page)] == [
+        ("3.roll-0.1", "roll"), ("3.tail-0.1", "flower"), ("3.tail-0.1", "tail_shift"),
+    ]  # fmt: skip
+
+
+def test_claims_have_a_button_each_and_pass_beside_them(page: Page) -> None:
+    show(page, "opening_two", "S")
+    assert page.locator("#panel .press").all_text_contents() == ["胡 · 抢金", "胡 · 三金倒", "过"]
+    page.locator("#panel .press").nth(1).click()
+    assert (sent(page)[0]["action"], sent(page)[0]["params"]) == ("claim", {"way": "sanjindao"})
+
+
+def test_what_was_entered_can_be_agreed_to_or_objected_to(page: Page) -> None:
+    show(page, "gold_check", "S")
+    assert text(page, ".say") == "翻出三筒，对吗？"
+    assert page.locator("#panel .press").all_text_contents() == ["对", "不对"]
+    show(page, "gold_check", "E")
+    assert page.locator("#panel .press").all_text_contents() == ["我输错了"]
+
+
+def test_start_offers_the_rules_and_layouts(page: Page) -> None:
+    show(page, "idle")
+    page.locator(".step").nth(1).click()
+    page.locator(".layout-choice").nth(1).click()
+    page.click(PRIMARY)
+    assert sent(page)[0]["params"] == {"rules": "new-xiamen-120-base", "layout": "bagua"}
+
+
+def test_another_display_is_confirmed_or_refused(page: Page) -> None:
+    show(page, "notices")
+    assert "482915" in text(page, '[data-card="pairing.482915"]')
+    page.get_by_text("不是", exact=True).click()
+    (said,) = sent(page)
+    assert (said["want"], said["action"]) == ("", "confirm_device")
+    assert said["params"] == {"code": "482915", "ok": False}
+
+
+def test_a_countdown_runs_on_the_pages_own_clock(page: Page) -> None:
+    show(page, "dice_check", "S")
+    assert text(page, ".countdown") == "4 秒"
+    shown = page.evaluate(
+        """async () => {
+          const node = document.querySelector(".countdown");
+          const until = performance.now() + 5000;
+          while (node.textContent === "4 秒" && performance.now() < until) {
+            await new Promise(done => setTimeout(done, 50));
+            harness.page.tick();
+          }
+          return node.textContent;
+        }"""
+    )
+    assert shown == "3 秒"
+
+
+def test_missing_tiles_are_told_side_by_side(page: Page) -> None:
+    show(page, "count")
+    assert page.locator(".sides .off").all_text_contents() == ["✗西边：29 张，应为 30 张"]
+    assert "椅下" in text(page, ".hint")
+    page.click(PRIMARY)
+    assert sent(page)[0]["action"] == "retry"
+
+
+def test_a_fault_that_does_not_stop_the_game_is_told_beside_it(page: Page) -> None:
+    show(page, "busy_sorting")
+    assert text(page, ".say") == "请拿第 10–11 墩"
+    assert "光眼脏了（西边）" in text(page, ".warning")
+    assert "洗牌 53" in text(page, ".top-hand")
+
+
+def test_an_unknown_fault_is_told_by_its_code(page: Page) -> None:
+    view = scenes.scene("fault")
+    view["me"]["wants"] = []
+    fault = {"code": "new_fault", "severity": "critical", "mechanism": "", "side": ""}
+    view["machine"] |= {"problem": None, "faults": [fault]}
+    put(page, view, "E")
+    assert "new_fault" in text(page, ".say")
