@@ -12,7 +12,7 @@ export function drawMarks(layer, plan, view, memory) {
   const path = view.gold?.path ?? [];
   const shown = [
     BREAK_PHASES.has(view.phase) ? view.break : null, view.door, view.tail?.next?.[0] ?? null,
-    path, view.gold?.position ?? null, view.gold?.state ?? null, plan.key, say("mark.tail"),
+    path, view.gold?.position ?? null, view.gold?.state ?? null, plan.key, say("mark.door"),
   ];
   const key = JSON.stringify(shown);
   if (layer.filledFor === key) return;

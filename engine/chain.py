@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from engine.events import Event
@@ -11,13 +10,14 @@ from engine.folding import apply
 from engine.state import State
 
 
-@dataclass(frozen=True, slots=True)
 class Refused(Exception):
     """An input that the table does not carry out: a code that displays word, the rule's number, parameters."""
 
-    code: str
-    rule: str = ""
-    params: Mapping[str, Any] = field(default_factory=dict)
+    def __init__(self, code: str, rule: str = "", params: Mapping[str, Any] | None = None) -> None:
+        super().__init__(code, rule, params)
+        self.code = code
+        self.rule = rule
+        self.params = {} if params is None else params
 
 
 class Chain:

@@ -195,11 +195,17 @@ def _taking(state: State) -> list[Want]:
         # One prompt for the whole taking: a touch must not miss because the guide has just moved on.
         wanted = WantId(state.hand, "take", 0 if state.phase == "taking" else 1)
         found += _prompt(wanted, "take", SEATS, ("ok",), **shown)
-    if state.match.aid == "present" and state.phase == "taking":
+    if state.match.aid == "present" and state.phase == "taking" and _presentable(positions):
         found.append(_presented(state, number, seat, positions))
     elif not state.reads_tiles and (number < total or state.phase == "door"):
         found.append(_timer(WantId(state.hand, "pace", number), state.match.take_pace_ms))
     return found
+
+
+def _presentable(positions: tuple[str, ...]) -> bool:
+    """Whether a dealing aid can push these out at once: whole neighbouring stacks of one side."""
+    whole = all(first[:-1] == second[:-1] for first, second in zip(positions[::2], positions[1::2], strict=False))
+    return whole and len(positions) % 2 == 0 and len({position[0] for position in positions}) == 1
 
 
 def _presented(state: State, number: int, seat: str, positions: tuple[str, ...]) -> Want:

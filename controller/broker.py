@@ -1,0 +1,488 @@
+"""The session with the table's own broker: connects for ever, says the latest of every retained topic, keeps nothing
+in the client library.
+
+One `BrokerSession` lives as long as its process; each connection is a fresh client. What is to be said waits in the
+session's own outbox: of a retained topic only the latest content, of other messages a bounded queue in order.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+import secrets
+import socket
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+import structlog
+from paho.mqtt.subscribeoptions import SubscribeOptions
+
+from protocol.mqtt.topics import TopicError, parse_topic
+
+CONNECT_S = 3.0
+PUBLISH_S = 3.0
+STABLE_S = 5.0
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 2.0
+FAREWELL_S = 1.0
+MOST_IN_FLIGHT = 32
+MOST_WAITING = 1000
+
+_ECHO_S = 5.0
+_SAY_AGAIN_S = 0.2
+_SUMMARY_S = 60.0
+# Whatever is first in this list is said first after a CONNACK: who the table is, then how it stands, then that it is
+# there. Topics of other kinds come before availability.
+_ORDER = ("birth", "state", "seat")
+
+_log = structlog.get_logger("broker")
+_quiet = logging.getLogger("kaijin.mqtt")
+_quiet.addHandler(logging.NullHandler())
+_quiet.propagate = False
+
+OnMessage = Callable[[str, bytes, bool], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerAddress:
+    """Where the broker is and as whom to connect; `keepalive` in seconds. A socket replaces host and port."""
+
+    host: str = "127.0.0.1"
+    port: int = 1883
+    socket: Path | None = None
+    user: str | None = None
+    password: str | None = field(default=None, repr=False)
+    keepalive: int = 2
+
+    def client(
+        self, will: aiomqtt.Will | None = None, protocol: aiomqtt.ProtocolVersion = aiomqtt.ProtocolVersion.V311
+    ) -> aiomqtt.Client:
+        """A client for one connection, under a random client id: two with the same id would throw each other off."""
+        options: list[tuple[int, int, int | bytes] | tuple[int, int, None, int]] = []
+        if self.socket is None:
+            options.append((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1))
+        client = aiomqtt.Client(
+            hostname=str(self.socket) if self.socket is not None else self.host,
+            port=self.port if self.socket is None else 1,
+            transport="unix" if self.socket is not None else "tcp",
+            username=self.user,
+            password=self.password,
+            identifier=f"kaijin-{secrets.token_hex(8)}",
+            will=will,
+            protocol=protocol,
+            timeout=CONNECT_S,
+            keepalive=self.keepalive,
+            max_inflight_messages=MOST_IN_FLIGHT,
+            socket_options=options,
+            logger=_quiet,
+        )
+        client.pending_calls_threshold = 2 * MOST_IN_FLIGHT
+        return client
+
+
+@dataclass(slots=True)
+class Counters:
+    """What has happened since the start of the session."""
+
+    attempts: int = 0
+    connections: int = 0
+    received: int = 0
+    published: int = 0
+    dropped: int = 0
+    said_again: int = 0
+    unheard: int = 0
+    refused_retained: int = 0
+    handler_errors: int = 0
+
+
+@dataclass(slots=True)
+class _Waiting:
+    """A message that is not retained, waiting for its turn or for its acknowledgement."""
+
+    topic: str
+    payload: bytes
+    qos: int
+
+
+class BrokerSession:
+    """Keeps one user connected and its outbox empty.
+
+    `subscribe`: topic filters read with QoS 1. `read_back`: own retained topics that are read as well; where the
+    broker holds anything but the latest that was said, it is said again. `will` gives topic and payload of the
+    retained will of each new connection. `on_message(topic, payload, retained)` gets everything else that is read and
+    must not block; what should never have been retained (inputs, commands, pairing requests) is cleared on the
+    broker and given to `on_refused(topic, payload)` instead. `on_connected` is called after each CONNACK, before the
+    outbox is said.
+
+    MQTT 5 is tried first, since it tells of a live message too whether it was published as retained; a broker that
+    speaks 3.1.1 alone gets that, and its retained messages are found at the next connection.
+    """
+
+    def __init__(
+        self,
+        address: BrokerAddress,
+        subscribe: Iterable[str],
+        on_message: OnMessage,
+        *,
+        read_back: Iterable[str] = (),
+        will: Callable[[], tuple[str, bytes]] | None = None,
+        on_refused: Callable[[str, bytes], None] | None = None,
+        on_connected: Callable[[], None] | None = None,
+    ) -> None:
+        self.counters = Counters()
+        self._address = address
+        self._subscribe = tuple(subscribe)
+        self._read_back = frozenset(read_back)
+        self._on_message = on_message
+        self._on_refused = on_refused
+        self._on_connected = on_connected
+        self._will = will
+        self._retained: dict[str, bytes] = {}
+        self._dirty: dict[str, None] = {}
+        self._queue: deque[_Waiting] = deque()
+        self._wake = asyncio.Event()
+        self._stop = asyncio.Event()
+        self._up = asyncio.Event()
+        self._protocol = aiomqtt.ProtocolVersion.V5
+        self._failures = 0
+        self._told_at = -_SUMMARY_S
+
+    @property
+    def connected(self) -> bool:
+        """Whether the broker has accepted us and the connection is not known to be lost."""
+        return self._up.is_set()
+
+    async def wait_connected(self) -> None:
+        """Wait until `connected`."""
+        await self._up.wait()
+
+    @property
+    def waiting(self) -> int:
+        """How many messages are not yet acknowledged by the broker."""
+        return len(self._dirty) + len(self._queue)
+
+    @property
+    def retained(self) -> Mapping[str, bytes]:
+        """The latest content of every retained topic of ours."""
+        return self._retained
+
+    def set_retained(self, topic: str, payload: bytes | None) -> None:
+        """Say this as the retained content of `topic`, now or as soon as there is a connection; None empties it."""
+        self._retained[topic] = payload or b""
+        self._mark(topic)
+
+    def publish(self, topic: str, payload: bytes, qos: int = 1) -> None:
+        """Say this once, in order. QoS 0 is dropped while there is no connection, QoS 1 waits (the last 1000)."""
+        if qos == 0 and not self.connected:
+            self.counters.dropped += 1
+            return
+        if len(self._queue) >= MOST_WAITING:
+            self._queue.popleft()
+            self.counters.dropped += 1
+        self._queue.append(_Waiting(topic, payload, qos))
+        self._wake.set()
+
+    def stop(self) -> None:
+        """Make `run` say what waits (at most 1 s), leave cleanly and return. Set availability `offline` before."""
+        self._stop.set()
+        self._wake.set()
+
+    async def run(self) -> None:
+        """Stay connected until `stop`; returns then. Never raises for what a broker or a network does."""
+        failures_in_row = 0
+        while not self._stop.is_set():
+            began = time.monotonic()
+            lasted = await self._attempt()
+            if self._stop.is_set():
+                return
+            failures_in_row = 0 if lasted >= STABLE_S else failures_in_row + 1
+            longest = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** min(failures_in_row, 8))
+            pause = max(0.0, random.uniform(longest / 2, longest) - (time.monotonic() - began - lasted))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), pause)
+
+    async def _attempt(self) -> float:
+        """One connection, from its begin to its end; how many seconds it was up."""
+        self.counters.attempts += 1
+        will = None
+        if self._will is not None:
+            topic, payload = self._will()
+            will = aiomqtt.Will(topic, payload, qos=1, retain=True)
+        up_at, reached = None, False
+        try:
+            client = self._address.client(will, self._protocol)
+            if not await self._connect(client):
+                return 0.0
+            reached = True
+            try:
+                up_at = time.monotonic()
+                await self._connected_with(client)
+            finally:
+                self._up.clear()
+                await client.__aexit__(None, None, None)
+        except (aiomqtt.MqttError, OSError, ValueError, TimeoutError) as error:
+            self._tell_failure(error, up_at is not None)
+            older = not reached and self._protocol is aiomqtt.ProtocolVersion.V5 and _may_be_older(error)
+            self._protocol = aiomqtt.ProtocolVersion.V311 if older else aiomqtt.ProtocolVersion.V5
+        return 0.0 if up_at is None else time.monotonic() - up_at
+
+    async def _connect(self, client: aiomqtt.Client) -> bool:
+        """Connect; False if stopped meanwhile. A connect under way is not cancelled: it runs in a thread."""
+        connecting = asyncio.ensure_future(client.__aenter__())
+        stopping = asyncio.ensure_future(self._stop.wait())
+        try:
+            await asyncio.wait({connecting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not connecting.done():
+                await asyncio.wait({connecting}, timeout=FAREWELL_S)
+            if not connecting.done():
+                return False
+            await connecting
+            return True
+        finally:
+            stopping.cancel()
+            if not connecting.done():
+                connecting.cancel()
+
+    async def _connected_with(self, client: aiomqtt.Client) -> None:
+        talk = _Connection(self, client)
+        # Reading begins before anything is asked, so that the loss of the connection is never overlooked.
+        reader = asyncio.create_task(talk.read(), name="broker-read")
+        writer = asyncio.create_task(self._greet_and_write(client, talk), name="broker-write")
+        try:
+            await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            talk.take_back()
+            for task in (reader, writer):
+                task.cancel()
+            ended = await asyncio.gather(reader, writer, return_exceptions=True)
+        for end in ended:
+            if isinstance(end, Exception):
+                raise end
+
+    async def _greet_and_write(self, client: aiomqtt.Client, talk: _Connection) -> None:
+        await self._subscribe_all(client)
+        self.counters.connections += 1
+        self._failures = 0
+        _log.info("broker_connected", connections=self.counters.connections)
+        self._dirty = dict.fromkeys(sorted(self._retained, key=_rank))
+        self._up.set()
+        if self._on_connected is not None:
+            self._on_connected()
+        await talk.write()
+
+    async def _subscribe_all(self, client: aiomqtt.Client) -> None:
+        # The client forgets a loss that came with the CONNACK: only an answer proves that the connection stands, so
+        # something is asked even where there is nothing to read.
+        read = self._subscribe or ("kaijin/none",)
+        own = sorted(self._read_back)
+        if self._protocol is not aiomqtt.ProtocolVersion.V5:
+            await client.subscribe([(topic, 1) for topic in (*read, *own)])
+            return
+        as_published = SubscribeOptions(qos=1, retainAsPublished=True)
+        plain = SubscribeOptions(qos=1)
+        await client.subscribe([(topic, as_published) for topic in read] + [(topic, plain) for topic in own])
+
+    def _mark(self, topic: str) -> None:
+        self._dirty[topic] = None
+        self._wake.set()
+
+    def _handle(self, topic: str, payload: bytes, retained: bool) -> None:
+        self.counters.received += 1
+        try:
+            forbidden = never_retained(topic)
+            if forbidden and not payload:
+                # Somebody emptied it, most often we.
+                return
+            if forbidden and retained:
+                self.counters.refused_retained += 1
+                self._queue.append(_Waiting(topic, b"", -1))
+                self._wake.set()
+                _log.warning("retained_message_refused", topic=topic)
+                if self._on_refused is not None:
+                    self._on_refused(topic, payload)
+            else:
+                self._on_message(topic, payload, retained)
+        except Exception:
+            # A handler's mistake with one message must not end the session for all others.
+            self.counters.handler_errors += 1
+            _log.exception("message_handler_failed", topic=topic)
+
+    def _tell_failure(self, error: Exception, was_up: bool) -> None:
+        self._failures += 1
+        now = time.monotonic()
+        if was_up or now - self._told_at >= _SUMMARY_S:
+            self._told_at = now
+            _log.warning("broker_lost" if was_up else "broker_unreachable", error=str(error), failures=self._failures)
+
+
+class _Connection:
+    """One connection's reading and writing, and what it has said that was not acknowledged or heard yet."""
+
+    def __init__(self, session: BrokerSession, client: aiomqtt.Client) -> None:
+        self.session = session
+        self.client = client
+        self.flying: dict[asyncio.Task[None], str | _Waiting] = {}
+        self.flying_topics: set[str] = set()
+        self.unheard: dict[str, deque[tuple[bytes, float]]] = {}
+        self.said_again_at: dict[str, float] = {}
+        self.told_unheard: set[str] = set()
+
+    async def read(self) -> None:
+        """Read until the connection is lost."""
+        async for message in self.client.messages:
+            topic, payload = message.topic.value, _bytes(message.payload)
+            if topic in self.session._read_back and topic in self.session._retained:
+                self._heard(topic, payload, message.retain)
+            else:
+                self.session._handle(topic, payload, message.retain)
+
+    async def write(self) -> None:
+        """Say what waits until the connection is lost, or until everything is said after a stop."""
+        session = self.session
+        deadline = None
+        while True:
+            session._wake.clear()
+            self._launch()
+            if session._stop.is_set():
+                deadline = deadline or time.monotonic() + FAREWELL_S
+                if not (self.flying or session.waiting) or time.monotonic() >= deadline:
+                    return
+            waking = asyncio.ensure_future(session._wake.wait())
+            try:
+                done, _ = await asyncio.wait(
+                    {waking, *self.flying},
+                    return_when=asyncio.FIRST_COMPLETED,
+                    timeout=0.1 if deadline else _ECHO_S,
+                )
+            finally:
+                waking.cancel()
+            for task in done - {waking}:
+                self._landed(task)
+            self._check_echoes()
+
+    def take_back(self) -> None:
+        """After the end: what was not acknowledged waits again, in its old order. Retained topics are said anew."""
+        unacknowledged = [what for what in self.flying.values() if isinstance(what, _Waiting) and what.qos != 0]
+        self.session._queue.extendleft(reversed(unacknowledged))
+        for task in self.flying:
+            task.cancel()
+
+    def _launch(self) -> None:
+        session = self.session
+        for topic in [topic for topic in session._dirty if topic not in self.flying_topics]:
+            if len(self.flying) >= MOST_IN_FLIGHT:
+                return
+            del session._dirty[topic]
+            payload = session._retained[topic]
+            if topic in session._read_back:
+                self.unheard.setdefault(topic, deque()).append((payload, time.monotonic()))
+            self.flying_topics.add(topic)
+            self._fly(topic, topic, payload, 1, True)
+        while session._queue and len(self.flying) < MOST_IN_FLIGHT:
+            waiting = session._queue.popleft()
+            # Only clearing what should never have been retained is queued with qos -1.
+            self._fly(waiting, waiting.topic, waiting.payload, abs(waiting.qos), waiting.qos < 0)
+
+    def _fly(self, what: str | _Waiting, topic: str, payload: bytes, qos: int, retain: bool) -> None:
+        task = asyncio.create_task(self.client.publish(topic, payload, qos=qos, retain=retain, timeout=PUBLISH_S))
+        self.flying[task] = what
+
+    def _landed(self, task: asyncio.Task[Any]) -> None:
+        """Take a publish out of flight; raises what tells of a lost connection."""
+        error = task.exception()
+        if isinstance(error, aiomqtt.MqttError):
+            raise error
+        what = self.flying.pop(task)
+        if isinstance(what, str):
+            self.flying_topics.discard(what)
+        if error is None:
+            self.session.counters.published += 1
+            return
+        # The client library refuses this very message: saying it again would end every connection.
+        self.session.counters.dropped += 1
+        _log.error("message_not_sendable", topic=what if isinstance(what, str) else what.topic, error=str(error))
+
+    def _heard(self, topic: str, payload: bytes, retained: bool) -> None:
+        """One of our own topics comes back. What is not our latest, and not on its way, is said again."""
+        self.session.counters.received += 1
+        said = self.unheard.get(topic, deque())
+        if any(payload == one for one, _ in said):
+            while said.popleft()[0] != payload:
+                pass
+            return
+        on_its_way = bool(said) or topic in self.session._dirty
+        if payload == self.session._retained[topic] or (retained and on_its_way):
+            return
+        now = time.monotonic()
+        if now - self.said_again_at.get(topic, -_SAY_AGAIN_S) < _SAY_AGAIN_S:
+            asyncio.get_running_loop().call_later(_SAY_AGAIN_S, self._say_again, topic)
+        else:
+            self._say_again(topic)
+
+    def _say_again(self, topic: str) -> None:
+        self.said_again_at[topic] = time.monotonic()
+        self.session.counters.said_again += 1
+        self.session._mark(topic)
+        _log.warning("own_topic_overwritten", topic=topic)
+
+    def _check_echoes(self) -> None:
+        """A PUBACK proves nothing: a topic that never comes back was denied or lost."""
+        oldest = time.monotonic() - _ECHO_S
+        for topic, said in self.unheard.items():
+            if said and said[0][1] < oldest:
+                said.clear()
+                self.session.counters.unheard += 1
+                self.session._mark(topic)
+                if topic not in self.told_unheard:
+                    self.told_unheard.add(topic)
+                    _log.error("own_topic_not_heard", topic=topic, hint="does the access list allow it?")
+
+
+def never_retained(topic: str) -> bool:
+    """Whether a retained message on `topic` is a mistake: seat inputs, commands, pairing requests and answers."""
+    try:
+        address = parse_topic(topic)
+    except TopicError:
+        return False
+    if address.kind == "pairing":
+        return address.detail != "state"
+    return address.kind in ("seat/input", "command", "ledger/ack")
+
+
+async def read_retained(address: BrokerAddress, topic: str) -> bytes | None:
+    """The retained content of `topic`, None where there is none. Raises aiomqtt.MqttError where there is no broker."""
+    async with address.client() as client:
+        # Retained content is sent before the answer to a later subscription.
+        await client.subscribe(topic, qos=0)
+        await client.subscribe(topic + "/none", qos=0)
+        try:
+            message = await asyncio.wait_for(anext(client.messages), 0.3)
+        except TimeoutError:
+            return None
+        return _bytes(message.payload) or None
+
+
+def _rank(topic: str) -> tuple[int, str]:
+    try:
+        kind = parse_topic(topic).kind
+    except TopicError:
+        kind = "seat"
+    if kind == "availability":
+        return len(_ORDER) + 1, topic
+    return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER)), topic
+
+
+def _may_be_older(error: Exception) -> bool:
+    """Whether a failed connect may be that of a broker that does not understand MQTT 5: it refuses or says nothing."""
+    return isinstance(error, aiomqtt.exceptions.MqttConnectError) or "timed out" in str(error)
+
+
+def _bytes(payload: object) -> bytes:
+    return bytes(payload) if isinstance(payload, bytes | bytearray) else str(payload).encode()

@@ -1,0 +1,338 @@
+"""The daemon of one table: every resource has one task, one core loop has the state, all of it stops within 5 s."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import structlog
+
+from controller import commands as desk
+from controller.broker import BrokerAddress, BrokerSession
+from controller.clock import SystemClock
+from controller.core import Core
+from controller.hardware import Hardware
+from controller.health import HealthServer
+from controller.lines import Line, host_name
+from controller.live import Live, TableFacts
+from controller.metrics import Metrics
+from controller.notify import Notifier
+from controller.pairing import Pairing
+from controller.publisher import Publisher
+from controller.reports import Reporter
+from controller.seats import SeatDesk
+from controller.settings import Settings, split_listen
+from controller.startup import Start, StartError, kaijin_version
+from engine import inputs as i
+from engine.ruleset import load_ruleset, profiles
+from engine.state import State
+from protocol.mqtt.models import Command
+from protocol.mqtt.topics import TopicError, Topics, parse_topic
+
+HEARTBEAT_S: Final = 30.0
+REPLAY_AT_ONCE: Final = 1000
+"""Events said again for one command at most; the reader asks for the rest."""
+
+STOP_S: Final = 4.0
+"""What stopping may take altogether, of the 5 s allowed."""
+
+_RESTING = ("idle", "ended")
+
+
+class _StopAsked(Exception):
+    """Somebody asked the daemon to stop."""
+
+
+class Daemon:
+    """One table. `run` returns when asked to stop; it raises when the journal can no longer be written."""
+
+    def __init__(
+        self, settings: Settings, begun: Start, address: BrokerAddress, clock: SystemClock, notifier: Notifier
+    ) -> None:
+        self._settings = settings
+        self._begun = begun
+        self._notifier = notifier
+        self._log = structlog.get_logger("daemon")
+        self._stopping = asyncio.Event()
+        self._work: set[asyncio.Task[Any]] = set()
+        self._ready_told = False
+        self._autostarted = begun.state.setup is not None
+        self._rules = load_ruleset(settings.match.rules, settings.match.options)
+        self._pairing = Pairing(clock.monotonic)
+        topics = Topics(settings.table.id)
+        metrics = Metrics()
+        journal = begun.journal
+        host = host_name(kaijin_version())
+        self._journal = journal
+        self._lines = [Line(port, settings.serial.baud, host, settings.log_directory) for port in settings.serial.ports]
+        self._session = BrokerSession(
+            address,
+            topics.table_reads(),
+            self._broker_says,
+            read_back=(topics.availability, topics.birth, topics.state),
+            will=lambda: (topics.availability, self._publisher.availability_payload("lost")),
+            on_refused=self._retained_refused,
+            on_connected=self._connected,
+        )
+        self._publisher = Publisher(settings.table.id, begun.epoch or 0, clock, self._session)
+        self._publisher.seq = journal.last_seq
+        self._hardware = Hardware(
+            self._lines, journal, lambda happened: self._core.feed(happened), self._hardware_changed,
+            from_copy=journal.opening.copied,
+        )  # fmt: skip
+        self._core = Core(
+            begun.state, journal, self._publisher, self._hardware, clock, metrics, settings.timing.speed,
+            self._facts, self._decorate,
+        )  # fmt: skip
+        self._core.on_change = self._judge
+        self._seats = SeatDesk(
+            settings, self._core, self._hardware, self._publisher, self._pairing, metrics, self._facts, self._spawn
+        )
+        self._hardware.on_key = self._seats.key_held
+        self._reporter = Reporter(
+            self._lines, self._hardware, self._session, journal, clock, metrics, begun.epoch is not None
+        )
+        handlers = {
+            "status": self._status,
+            "replay": self._replay,
+            "rebirth": self._rebirth,
+            "start_match": self._start_match,
+            "end": self._end,
+        }
+        self._desk = desk.CommandDesk(self._publisher, clock, metrics, handlers)
+        self._health: HealthServer | None = None
+        if settings.health.listen:
+            host, port = split_listen(settings.health.listen)
+            reporter = self._reporter
+            self._health = HealthServer(host, port, reporter.health, metrics.registry, reporter.collect)
+
+    def stop(self) -> None:
+        """Ask `run` to end."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Serve the table until `stop`."""
+        self._start_health()
+        self._publisher.say_availability("starting")
+        self._say_birth()
+        self._judge(self._core.state)
+        if self._begun.epoch is None:
+            self._log.critical("no epoch of this table is known; start it once with --adopt when it is the right table")
+        broker = asyncio.create_task(self._session.run(), name="broker")
+        reason = "failed"
+        try:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_mind(broker), name="mind the broker session")
+                group.create_task(self._beat_heart(), name="heartbeat")
+                group.create_task(self._watch(), name="watch")
+                if self._begun.epoch is not None:
+                    group.create_task(self._core.run(), name="core")
+                    for line in self._lines:
+                        group.create_task(line.run(), name=f"line {line.name}")
+                await self._stopping.wait()
+                self._log.info("stopping")
+                self._publisher.say_availability("offline")
+                raise _StopAsked
+        except* _StopAsked:
+            reason = ""
+        finally:
+            await self._leave(broker, reason)
+
+    # --- stopping -----------------------------------------------------------------------------------------------------
+
+    async def _leave(self, broker: asyncio.Task[None], reason: str) -> None:
+        """Say offline, whatever ended the work, and let the broker take it; then let go of the rest."""
+        self._stopping.set()
+        self._notifier.stopping()
+        self._publisher.say_availability("offline", reason)
+        self._session.stop()
+        await asyncio.wait({broker}, timeout=STOP_S / 2)
+        broker.cancel()
+        await self._close()
+
+    async def _close(self) -> None:
+        for task in list(self._work):
+            task.cancel()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_S / 2):
+                await self._hardware.close()
+                if self._health is not None:
+                    await asyncio.to_thread(self._health.stop)
+                await self._journal.close()
+        self._notifier.close()
+
+    # --- what happens -------------------------------------------------------------------------------------------------
+
+    def _hardware_changed(self) -> None:
+        self._core.touch()
+        self._judge(self._core.state)
+        ready = self._hardware.link_state == "up" and self._core.state.phase == "idle"
+        if self._settings.match.autostart and ready and not self._autostarted:
+            self._autostarted = True
+            self._spawn(self._autostart())
+
+    async def _autostart(self) -> None:
+        """The board may go again before it has said where its sets are; then its next session starts the match."""
+        self._autostarted = not await self._seats.start_match({})
+
+    def _broker_says(self, topic: str, payload: bytes, retained: bool) -> None:
+        try:
+            address = parse_topic(topic)
+        except TopicError:
+            return
+        if self._begun.epoch is None:
+            return
+        match address.kind:
+            case "seat/input":
+                self._seats.take(address.detail, payload)
+            case "command":
+                self._spawn(self._desk.take(address.detail, payload))
+            case "pairing":
+                self._seats.pairing_says(address.detail, payload)
+
+    def _retained_refused(self, topic: str, payload: bytes) -> None:
+        """A retained input or command does nothing, ever; whoever sent it is told."""
+        address = parse_topic(topic)
+        if self._begun.epoch is None:
+            return
+        if address.kind == "command":
+            self._desk.refuse_retained(address.detail, payload)
+        elif address.kind == "seat/input":
+            self._seats.refuse_retained(address.detail, payload)
+
+    def _connected(self) -> None:
+        """The broker has us (again): how all stands is said from the newest state."""
+        if self._begun.epoch is not None:
+            self._core.say_everything()
+
+    # --- commands -----------------------------------------------------------------------------------------------------
+
+    async def _status(self, command: Command) -> Mapping[str, Any]:
+        state = self._core.state
+        return {
+            "availability": self._publisher.availability_state,
+            "phase": state.phase,
+            "hand": state.hand,
+            "epoch": self._publisher.epoch,
+            "seq": self._publisher.seq,
+            "link": self._hardware.link_state,
+        }
+
+    async def _replay(self, command: Command) -> Mapping[str, Any]:
+        newest = self._publisher.seq
+        first = max(int(command.args["first"]), self._journal.first_kept)
+        last = min(int(command.args.get("last", newest)), newest, first + REPLAY_AT_ONCE - 1)
+        stored = await self._journal.replay(first, last)
+        self._publisher.say_again([(fact.stream, fact.envelope) for fact in stored])
+        return {"first": first, "last": first + len(stored) - 1, "count": len(stored)}
+
+    async def _rebirth(self, command: Command) -> Mapping[str, Any]:
+        self._say_birth()
+        self._core.say_everything()
+        self._publisher.say_availability_again()
+        return {}
+
+    async def _start_match(self, command: Command) -> Mapping[str, Any]:
+        if self._core.state.phase not in _RESTING:
+            raise desk.CommandFailed("match_running")
+        code = await self._seats.start_match(command.args)
+        if code:
+            raise desk.CommandFailed(code)
+        await self._core.beat()
+        if self._core.state.phase in _RESTING:
+            raise desk.CommandFailed("bad_value", "rules and layout as `kaijin rules list` shows them")
+        return {}
+
+    async def _end(self, command: Command) -> Mapping[str, Any]:
+        if self._core.state.phase in _RESTING:
+            raise desk.CommandFailed("no_match")
+        self._core.feed(i.EndMatch(), command.id)
+        await self._core.beat()
+        return {}
+
+    # --- what is said -------------------------------------------------------------------------------------------------
+
+    def _facts(self) -> TableFacts:
+        match = self._settings.match
+        board = self._hardware.last_identity
+        can = board.capabilities if board is not None else None
+        dice = self._hardware.dice_line.last_identity
+        return TableFacts(
+            rules=match.rules,
+            layout=match.layout or self._rules.layouts[0],
+            sensing="none" if match.sensing == "none" or can is None else can.sensing,
+            dice=dice.capabilities.dice if dice is not None else "hand",
+            aid=can.aid if can else "guide",
+            sets=can.sets if can else 2,
+            hands=match.hands,
+            rulesets=profiles(),
+            options=match.options,
+            name=self._settings.table.name,
+        )
+
+    def _decorate(self, live: Live) -> Live:
+        pairing = self._pairing
+        return replace(live, devices=pairing.devices, pairing=pairing.asking(), notices=pairing.notices())
+
+    def _say_birth(self) -> None:
+        self._publisher.say_birth(self._reporter.birth(self._facts(), self._rules.layouts, self._begun.boot))
+
+    def _judge(self, state: State) -> None:
+        """Say how far the table can be counted on, when that has changed."""
+        if self._stopping.is_set():
+            return
+        condition, reason = self._reporter.condition(state)
+        if condition == "ready" and not self._ready_told:
+            self._ready_told = True
+            self._say_birth()
+            self._log.info("ready", seconds=round(self._reporter.uptime, 3), epoch=self._begun.epoch)
+        self._publisher.say_availability(condition, reason)
+        self._notifier.status(f"{condition} {reason}".strip() + f", phase {state.phase}, hand {state.hand}")
+
+    # --- watching -----------------------------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        """The watchdog hears of us only when a token has been through the core."""
+        self._notifier.ready()
+        pause = min(self._notifier.watchdog_s or 1.0, 1.0)
+        while True:
+            if self._begun.epoch is not None:
+                await self._core.beat()
+            self._reporter.beat_at = asyncio.get_running_loop().time()
+            self._notifier.watchdog()
+            self._judge(self._core.state)
+            await asyncio.sleep(pause)
+
+    async def _beat_heart(self) -> None:
+        while True:
+            self._publisher.say_heartbeat(self._reporter.heartbeat())
+            await asyncio.sleep(HEARTBEAT_S)
+
+    def _start_health(self) -> None:
+        if self._health is None:
+            return
+        try:
+            self._health.start()
+        except OSError as error:
+            listen = self._settings.health.listen
+            raise StartError(f"[health] listen: {listen} cannot be listened on: {error.strerror}") from None
+
+    def _spawn(self, work: Coroutine[Any, Any, Any]) -> None:
+        task = asyncio.create_task(work)
+        self._work.add(task)
+        task.add_done_callback(self._work_done)
+
+    def _work_done(self, task: asyncio.Task[Any]) -> None:
+        self._work.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            self._log.error("a task failed", problem=repr(task.exception()))
+
+
+async def _mind(session: asyncio.Task[None]) -> None:
+    """The broker session goes on by itself until it is stopped: its end is the daemon's."""
+    await asyncio.wait({session})
+    session.result()
+    raise RuntimeError("the broker session ended by itself")

@@ -1,0 +1,519 @@
+"""The hardware driver: keeps the boards busy with what the engine wants, and turns what they say into inputs.
+
+An operation is sent once a session; after a reconnect it is sent again under the same id, which the board answers from
+memory. A board that started anew has forgotten: its mechanisms are looked at first, and a throw is never sent twice;
+the dice that lie there are read, and where nobody can read them people are asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol, cast
+
+import structlog
+
+from controller.lines import Line, LineLost
+from controller.operations import (
+    LIMITS,
+    RUN_AGAIN,
+    UnknownOperation,
+    WantedOperation,
+    op_id,
+    proved_by_status,
+    request_for,
+    result_of,
+)
+from engine import inputs
+from protocol.serial import messages as serial
+from protocol.serial.vocabulary import LampColour, Side
+
+RESEND_REFUSED_S: Final = 1.0
+"""A refused operation is asked again after this time …"""
+
+REFUSALS_BORNE: Final = 3
+"""… so many times; then it has failed."""
+
+REFUSED_FOR_GOOD: Final = frozenset({"unsupported", "bad_argument", "service_mode"})
+
+LOOK_AGAIN_S: Final = 0.3
+"""How often moving mechanisms and dice are looked at."""
+
+QUERY_TIMEOUT_S: Final = 2.0
+MET_KEPT: Final = 512
+
+Lamps = tuple[tuple[str, int, int, str], ...]
+
+
+class Notes(Protocol):
+    """What outlives the daemon: the part of the journal that the driver uses."""
+
+    @property
+    def journal_id(self) -> int: ...
+
+    def meta(self, key: str, default: str = "") -> str: ...
+
+    async def note(self, values: Mapping[str, str | None]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Gear:
+    """How many tiles are played, and the stacks of E, S, W, N."""
+
+    tiles: int
+    stacks: tuple[int, int, int, int]
+
+
+@dataclass(slots=True)
+class Sorting:
+    """How far a sort is; for people to see, never kept."""
+
+    set: int
+    tiles: dict[str, int]
+    seconds: int
+
+
+@dataclass(slots=True)
+class _Outstanding:
+    want: WantedOperation
+    op: serial.OpId
+    perhaps_sent: bool
+    """It may have reached a board before this session: under an earlier run, or an earlier session."""
+    boot_id: int | None = None
+    """The start of the board it was last sent to, where that is known."""
+    ended: bool = False
+    task: asyncio.Task[None] | None = None
+    answers: asyncio.Queue[serial.OpAccepted | serial.OpRefused] = field(default_factory=asyncio.Queue)
+
+
+class Hardware:
+    """All boards of one table. `feed` takes the engine's inputs; `changed` is told when something shown has changed."""
+
+    def __init__(
+        self,
+        lines: Sequence[Line],
+        notes: Notes,
+        feed: Callable[[inputs.Input], None],
+        changed: Callable[[], None] = lambda: None,
+        from_copy: bool = False,
+    ) -> None:
+        self._lines = tuple(lines)
+        self._notes = notes
+        self._feed = feed
+        self._changed = changed
+        self._from_copy = from_copy
+        self._log = structlog.get_logger("hardware")
+        self._outstanding: dict[str, _Outstanding] = {}
+        self._met: dict[str, None] = {}
+        self._first_look = True
+        self._gear: Gear | None = None
+        self._lamps: Lamps = ()
+        self._lamps_shown: dict[Line, Lamps] = {}
+        self._ready = asyncio.Condition()
+        self._stop_told = ""
+        self._stops: dict[Line, str] = {}
+        self._boot_before: dict[Line, str] = {}
+        self._background: set[asyncio.Task[None]] = set()
+        self.on_key: Callable[[str, str, int], bool] = lambda key, seat, pressed_ms: False
+        """Sees each key first, with how long it was held in ms; True keeps it from the engine."""
+        self.sorting: Sorting | None = None
+        for line in self._lines:
+            line.on_ready = self._line_ready
+            line.on_lost = self._line_lost
+            line.on_message = self._line_says
+
+    @property
+    def link_state(self) -> str:
+        """`up` when every board answers, `wait` before the first handshake, else `lost`."""
+        if all(line.ready for line in self._lines):
+            return "up"
+        return "wait" if not any(line.sessions for line in self._lines) else "lost"
+
+    @property
+    def table_line(self) -> Line:
+        """The line of the table's own board: the first one configured."""
+        return self._lines[0]
+
+    @property
+    def last_identity(self) -> serial.Identity | None:
+        """What the table's own board last said of itself."""
+        return self.table_line.last_identity
+
+    @property
+    def dice_line(self) -> Line:
+        """The line of the board that throws: the last that says it has dice, else the table's own."""
+        for line in reversed(self._lines):
+            if line.last_identity is not None and line.last_identity.capabilities.dice != "hand":
+                return line
+        return self._lines[-1]
+
+    def reconcile(self, wants: Iterable[WantedOperation], stop: str = "") -> None:
+        """Make what the boards do match these wants. `stop` is the latched stop the engine knows of."""
+        self._stop_told = stop
+        wanted = {str(want.id): want for want in wants if want.kind == "operation"}
+        for name in self._outstanding.keys() - wanted.keys():
+            self._drop(name)
+        for name, want in wanted.items():
+            if name not in self._outstanding:
+                self._take_on(name, want)
+        self._first_look = False
+        if not any(item.want.verb == "sort" for item in self._outstanding.values()):
+            self.sorting = None
+
+    def set_gear(self, gear: Gear | None) -> None:
+        """The gear of the match in play; boards in another one are set before the next operation."""
+        if gear != self._gear:
+            self.table_line.gear_set = False
+        self._gear = gear
+
+    def show(self, lamps: Lamps) -> None:
+        """Light these ranges `(side, first stack, last stack, colour)` alone; stacks count from 1 at the right end."""
+        self._lamps = lamps
+        for line in self._lines:
+            self._send_lamps(line)
+
+    async def where_sets_are(self) -> tuple[str, ...] | None:
+        """By set: `felt`, `sorted` or `inside`, as the table's board says; None when it does not answer."""
+        line = self.table_line
+        identity = line.identity
+        if identity is None:
+            return None
+        try:
+            status = await line.request(serial.StatusQuery, serial.Status, QUERY_TIMEOUT_S)
+        except LineLost:
+            return None
+        return tuple(_where(status, number) for number in range(1, identity.capabilities.sets + 1))
+
+    async def close(self) -> None:
+        """Give up waiting for boards; what they do goes on."""
+        tasks = [item.task for item in self._outstanding.values() if item.task is not None] + list(self._background)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._outstanding.clear()
+
+    # --- operations ---------------------------------------------------------------------------------------------------
+
+    def _take_on(self, name: str, want: WantedOperation) -> None:
+        item = _Outstanding(
+            want, op_id(self._notes.journal_id, want), perhaps_sent=self._first_look or name in self._met
+        )
+        self._met[name] = None
+        if len(self._met) > MET_KEPT:
+            del self._met[next(iter(self._met))]
+        self._outstanding[name] = item
+        item.task = asyncio.create_task(self._carry_out(name, item), name=f"operation {name}")
+
+    def _drop(self, name: str) -> None:
+        item = self._outstanding.pop(name)
+        if item.task is not None:
+            item.task.cancel()
+        if self._notes.meta(_throw_key(name)):
+            # The want has gone, so its outcome lies in the journal: the throw is history.
+            self._spawn(self._notes.note({_throw_key(name): None}))
+
+    async def _carry_out(self, name: str, item: _Outstanding) -> None:
+        """See one operation through to its input, over any number of sessions."""
+        try:
+            while True:
+                line = await self._line_for(item.want.verb)
+                try:
+                    outcome = await self._ask(name, item, line)
+                except LineLost:
+                    item.perhaps_sent = True
+                    continue
+                item.ended = True
+                self._feed(outcome)
+                return
+        except UnknownOperation as error:
+            self._log.error("an operation that this driver cannot carry out", want=name, problem=str(error))
+            self._feed(inputs.OperationFailed(name, "unsupported"))
+
+    async def _line_for(self, verb: str) -> Line:
+        """The ready line whose board carries the verb out."""
+        async with self._ready:
+            while True:
+                line = self.dice_line if verb == "dice_roll" else self.table_line
+                if line.ready and line in self._boot_before and not self._stops.get(line):
+                    return line
+                await self._ready.wait()
+
+    async def _ask(self, name: str, item: _Outstanding, line: Line) -> inputs.Input:
+        """One session's worth of asking; LineLost when the session ends first."""
+        identity = line.identity
+        if identity is None:
+            raise LineLost("no session")
+        await self._require_gear(line)
+        if item.want.verb == "dice_roll":
+            return await self._throw(name, item, line, identity.boot_id)
+        if item.perhaps_sent and not self._same_start(item, line, identity.boot_id):
+            settled = await self._after_restart(name, item, line)
+            if settled is not None:
+                return settled
+        item.boot_id = identity.boot_id
+        return await self._send_and_wait(name, item, line)
+
+    def _same_start(self, item: _Outstanding, line: Line, boot_id: int) -> bool:
+        """Whether the board that the operation may have been sent to has been running ever since."""
+        if item.boot_id is not None:
+            return item.boot_id == boot_id
+        return self._boot_before.get(line, "") == str(boot_id)
+
+    async def _after_restart(self, name: str, item: _Outstanding, line: Line) -> inputs.Input | None:
+        """The board forgot: what its mechanisms prove, or None when it is safe to ask (again)."""
+        while True:
+            status = await line.request(serial.StatusQuery, serial.Status, QUERY_TIMEOUT_S)
+            if "moving" not in (status.centre, status.walls):
+                break
+            await asyncio.sleep(LOOK_AGAIN_S)
+        if proved_by_status(item.want, status):
+            self._log.info("found done after the board's restart", want=name, verb=item.want.verb)
+            return inputs.OperationDone(name, {})
+        if item.want.verb not in RUN_AGAIN | {"centre_raise", "centre_lower", "walls_raise"}:
+            return inputs.OperationUnknown(name)
+        return None
+
+    async def _throw(self, name: str, item: _Outstanding, line: Line, boot_id: int) -> inputs.Input:
+        """The table's honour: one id is thrown at most once, whatever happens to board, line and daemon."""
+        here = f"{self._notes.journal_id:016x}:{boot_id}"
+        thrown_under = self._notes.meta(_throw_key(name))
+        if not thrown_under:
+            if item.perhaps_sent and self._from_copy:
+                return inputs.OperationUnknown(name)
+            await self._notes.note({_throw_key(name): f"{here} {_faces(await self._dice_at_rest(line))}"})
+        else:
+            begun_under, _, lay_before = thrown_under.partition(" ")
+            if begun_under != here:
+                return await self._dice_that_lie(name, line, lay_before)
+        return await self._send_and_wait(name, item, line)
+
+    async def _dice_at_rest(self, line: Line) -> serial.DiceFaces:
+        while True:
+            lie = await line.request(serial.DiceQuery, serial.DiceFaces, QUERY_TIMEOUT_S)
+            if not lie.moving:
+                return lie
+            await asyncio.sleep(LOOK_AGAIN_S)
+
+    async def _dice_that_lie(self, name: str, line: Line, lay_before: str) -> inputs.Input:
+        """The faces after a restart; where they lay so before already, the board cannot know whether it threw."""
+        lie = await self._dice_at_rest(line)
+        self._log.warning("the board restarted with a throw outstanding; its dice are read", want=name, known=lie.known)
+        if not lie.known or _faces(lie) == lay_before:
+            return inputs.OperationUnknown(name)
+        return inputs.OperationDone(name, {"dice": list(lie.dice), "quality": "clean", "spin_ms": 0})
+
+    async def _send_and_wait(self, name: str, item: _Outstanding, line: Line) -> inputs.Input:
+        """Send the operation, again where that is safe, until it ends; its outcome as an input."""
+        request = request_for(item.want, item.op)
+        limit = LIMITS[item.want.verb]
+        refusals = 0
+        patience = limit.seconds
+        self._forget_answers(item)
+        await line.send(request)
+        while True:
+            answer = await self._answer(item, line, patience)
+            match answer:
+                case serial.OpAccepted() if patience == limit.seconds:
+                    continue
+                case None if patience == limit.seconds:
+                    # A repeated id is answered from memory, so asking once more cannot move anything twice.
+                    patience = QUERY_TIMEOUT_S
+                    await line.send(request)
+                case serial.OpRefused(reason=reason):
+                    refusals += 1
+                    if reason in REFUSED_FOR_GOOD or refusals > REFUSALS_BORNE:
+                        self._log.error("the board refuses", want=name, verb=item.want.verb, reason=reason)
+                        return inputs.OperationFailed(name, reason)
+                    await self._before_asking_again(line, reason)
+                    await line.send(request)
+                case _:
+                    self._log.error("an operation takes far too long", want=name, verb=item.want.verb)
+                    return self._overdue(name, item, limit.fault)
+
+    async def _before_asking_again(self, line: Line, reason: str) -> None:
+        """Wait for what the refusal was about, as far as that can be waited for."""
+        if reason == "latched":
+            await self._until_cleared(line)
+            return
+        await asyncio.sleep(RESEND_REFUSED_S)
+        if reason == "gear":
+            line.gear_set = False
+            await self._require_gear(line, whatever=True)
+
+    def _overdue(self, name: str, item: _Outstanding, fault: str) -> inputs.Input:
+        return inputs.OperationUnknown(name) if item.want.verb == "dice_roll" else inputs.OperationFailed(name, fault)
+
+    def _outcome(self, name: str, item: _Outstanding, answer: serial.OpResult) -> inputs.Input:
+        if answer.outcome != "done":
+            fault = answer.fault or answer.outcome
+            self._log.warning("operation ended", want=name, verb=item.want.verb, outcome=answer.outcome, fault=fault)
+            return inputs.OperationFailed(name, fault, answer.side)
+        try:
+            return inputs.OperationDone(name, result_of(item.want.verb, answer))
+        except serial.MessageError as error:
+            self._log.error("a result that cannot be read", want=name, verb=item.want.verb, problem=error.expected)
+            return inputs.OperationFailed(name, "firmware_mismatch")
+
+    async def _answer(
+        self, item: _Outstanding, line: Line, seconds: float
+    ) -> serial.OpAccepted | serial.OpRefused | None:
+        """The next thing the board says of this operation; None when it says nothing for so long."""
+        try:
+            return await line.while_up(item.answers.get(), seconds)
+        except TimeoutError:
+            return None
+
+    def _forget_answers(self, item: _Outstanding) -> None:
+        while not item.answers.empty():
+            item.answers.get_nowait()
+
+    # --- boards -------------------------------------------------------------------------------------------------------
+
+    async def _require_gear(self, line: Line, whatever: bool = False) -> None:
+        """Set the board's gear where it is another one than the match's, or `whatever` it said at the handshake."""
+        gear = self._gear
+        identity = line.identity
+        if gear is None or identity is None or line.gear_set or line is not self.table_line:
+            return
+        if whatever or (identity.gear_tiles, identity.stacks) != (gear.tiles, gear.stacks):
+            answer = await line.request(
+                lambda req: serial.SetGear(req, gear.tiles, gear.stacks), serial.GearSet, QUERY_TIMEOUT_S
+            )
+            if not answer.accepted:
+                self._log.error("the board refuses the gear", gear=gear.tiles, reason=answer.reason)
+                self._feed(inputs.FaultRaised("gear_mismatch", "fault", "gear", ""))
+                return
+            self._log.info("gear set", gear=gear.tiles, stacks=gear.stacks)
+        line.gear_set = True
+
+    async def _until_cleared(self, line: Line) -> None:
+        async with self._ready:
+            while line.ready and self._stops.get(line):
+                await self._ready.wait()
+        if not line.ready:
+            raise LineLost("the session ended")
+
+    def _line_ready(self, line: Line, identity: serial.Identity) -> None:
+        self._stops[line] = identity.stop_reason
+        if identity.stop_reason and identity.stop_reason != self._stop_told:
+            self._feed(inputs.StopLatched(identity.stop_reason))
+        elif self._stop_told and not any(self._stops.values()):
+            self._feed(inputs.StopCleared())
+        if line.link_fault:
+            line.link_fault = ""
+            self._feed(inputs.FaultCleared("link_lost"))
+        self._lamps_shown.pop(line, None)
+        self._spawn(self._settle_in(line, identity.boot_id))
+
+    async def _settle_in(self, line: Line, boot_id: int) -> None:
+        """Lamps and notes of a new session; whoever waits for the line goes on."""
+        # Operations of an earlier run compare with the start noted then, so it is kept until the new one is noted.
+        self._boot_before.setdefault(line, self._notes.meta(_boot_key(line)))
+        if self._notes.meta(_boot_key(line)) != str(boot_id):
+            await self._notes.note({_boot_key(line): str(boot_id)})
+        async with self._ready:
+            self._ready.notify_all()
+        self._send_lamps(line)
+        self._changed()
+
+    def _line_lost(self, line: Line, reason: str) -> None:
+        if line.sessions and not line.link_fault:
+            line.link_fault = reason
+            self._feed(inputs.FaultRaised("link_lost", "fault", "link", ""))
+        self.sorting = None
+        self._changed()
+
+    def _line_says(self, line: Line, message: serial.Message) -> None:
+        match message:
+            case serial.OpAccepted() | serial.OpRefused() | serial.OpResult():
+                self._operation_says(message)
+            case serial.OpProgress():
+                self._progress(message)
+            case serial.Key(key=key, seat=seat, pressed_ms=pressed_ms):
+                if not self.on_key(key, seat, pressed_ms):
+                    self._feed(inputs.KeyPressed(key, seat))
+            case serial.Zone(seat=seat, zone=zone, tiles=tiles):
+                self._feed(inputs.ZoneSeen(seat, zone, tiles))
+            case serial.TileFlipped(position=position, tile=tile):
+                self._feed(inputs.TileFlipped(position, tile))
+            case serial.RowLaid(side=side):
+                self._feed(inputs.RowLaid(side))
+            case serial.DiceUnasked(known=known, dice=dice):
+                self._feed(inputs.DiceUnasked(dice if known else None))
+            case serial.FaultRaised(code=code, severity=severity, mechanism=mechanism, side=side):
+                self._feed(inputs.FaultRaised(code, severity, mechanism, side))
+            case serial.FaultCleared(code=code, side=side):
+                self._feed(inputs.FaultCleared(code, side))
+            case serial.StopLatched(reason=reason):
+                self._stops[line] = reason
+                self._feed(inputs.StopLatched(reason))
+            case serial.StopCleared():
+                self._stops[line] = ""
+                if not any(self._stops.values()):
+                    self._feed(inputs.StopCleared())
+                self._spawn(self._wake())
+
+    def _operation_says(self, message: serial.OpAccepted | serial.OpRefused | serial.OpResult) -> None:
+        """A result ends its operation at once, whatever its task was waiting for; an id has one result for good."""
+        for name, item in self._outstanding.items():
+            if item.op != message.op or item.ended:
+                continue
+            if isinstance(message, serial.OpResult):
+                item.ended = True
+                self._feed(self._outcome(name, item, message))
+                if item.task is not None:
+                    item.task.cancel()
+            else:
+                item.answers.put_nowait(message)
+            return
+
+    def _progress(self, message: serial.OpProgress) -> None:
+        for item in self._outstanding.values():
+            if item.op == message.op:
+                counted: dict[str, int] = {}
+                counted.update(zip(serial.SIDES, message.tiles, strict=True))
+                self.sorting = Sorting(item.want.params["set"], counted, message.seconds)
+                self._changed()
+
+    async def _wake(self) -> None:
+        async with self._ready:
+            self._ready.notify_all()
+
+    def _send_lamps(self, line: Line) -> None:
+        identity = line.identity
+        if not line.ready or identity is None or not identity.capabilities.lamps:
+            return
+        if self._lamps_shown.get(line, ()) == self._lamps:
+            return
+        self._lamps_shown[line] = self._lamps
+        line.send_soon([serial.LampsOff(), *(_lamp(*lamp) for lamp in self._lamps)])
+
+    def _spawn(self, work: Any) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+
+def _where(status: serial.Status, number: int) -> str:
+    if status.set_up == number or status.felt_sets & (1 << (number - 1)):
+        return "felt"
+    return "sorted" if status.sorted_set == number else "inside"
+
+
+def _lamp(side: str, first: int, last: int, colour: str) -> serial.Lamp:
+    """The board counts stacks from 0."""
+    return serial.Lamp(cast(Side, side), first - 1, last - 1, cast(LampColour, colour))
+
+
+def _faces(lie: serial.DiceFaces) -> str:
+    """The faces as a note keeps them, `?` where the board does not read them."""
+    return f"{lie.dice[0]},{lie.dice[1]}" if lie.known else "?"
+
+
+def _throw_key(name: str) -> str:
+    return f"throw:{name}"
+
+
+def _boot_key(line: Line) -> str:
+    return f"boot:{line.name}"

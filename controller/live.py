@@ -1,0 +1,44 @@
+"""What people see beside the engine's state: progress, countdowns, answers, devices. Never journaled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """What a match would be started with: the settings' match on what the hardware says it can do."""
+
+    rules: str
+    layout: str
+    sensing: str
+    dice: str
+    aid: str
+    sets: int
+    hands: int
+    rulesets: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """One moment of it; all durations in ms."""
+
+    table: TableFacts
+    link: str = "wait"
+    """`up`, `lost`, or `wait` before the first handshake."""
+    sorting: Mapping[str, Any] | None = None
+    """`{"set", "tiles": {side: count}, "seconds"}` while a set is sorted."""
+    timers: Mapping[str, int] = field(default_factory=dict)
+    """Time left by the id of the timer want."""
+    answers: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """By seat: what became of its last 16 inputs."""
+    devices: Mapping[str, str | None] = field(default_factory=dict)
+    """By seat: the name of the display paired with it."""
+    pairing: Sequence[Mapping[str, Any]] = ()
+    """Displays that ask to be confirmed: `{"code", "seat", "name"}`."""
+    notices: Sequence[Mapping[str, Any]] = ()
+    """Shown to all four: `{"code", "seat", "left_ms"}`."""

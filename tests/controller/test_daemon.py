@@ -1,0 +1,402 @@
+"""The daemon in one process with a real broker on its access list and a board on a real pseudo-terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import time
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiomqtt
+import pytest
+
+from controller.broker import BrokerAddress
+from controller.clock import SystemClock
+from controller.daemon import Daemon
+from controller.journal import read_events
+from controller.notify import Notifier
+from controller.private_broker import PrivateBroker
+from controller.settings import Settings, load_settings
+from controller.startup import Start, StartError, broker_address, check_rules, start
+from engine.tiles import SEATS
+from protocol.mqtt.topics import Topics
+from tests.controller.board import Board
+
+TABLE = "test-daemon"
+TOPICS = Topics(TABLE)
+
+
+@dataclass
+class Ear:
+    """A client of the broker: the latest of each topic, everything that came, and a voice."""
+
+    client: aiomqtt.Client
+    latest: dict[str, dict[str, Any]] = field(default_factory=dict)
+    heard: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    came: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def listen(self) -> None:
+        async for message in self.client.messages:
+            payload = bytes(message.payload) if isinstance(message.payload, bytes) else b""
+            if payload:
+                self.latest[message.topic.value] = json.loads(payload)
+                self.heard.append((message.topic.value, json.loads(payload)))
+                self.came.set()
+
+    async def until(self, topic: str, holds: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        async with asyncio.timeout(10):
+            while topic not in self.latest or not holds(self.latest[topic]):
+                self.came.clear()
+                await self.came.wait()
+        return self.latest[topic]
+
+    async def available(self, state: str) -> dict[str, Any]:
+        return await self.until(TOPICS.availability, lambda said: said["data"]["state"] == state)
+
+    async def answer(self, seat: str, id: str) -> dict[str, Any]:
+        def answers(view: dict[str, Any]) -> list[dict[str, Any]]:
+            return [answer for answer in view["data"]["me"]["answers"] if answer["id"] == id]
+
+        return answers(await self.until(TOPICS.seat(seat), lambda view: bool(answers(view))))[0]
+
+
+@dataclass
+class Running:
+    """A daemon at work."""
+
+    daemon: Daemon
+    begun: Start
+    task: asyncio.Task[None]
+
+    async def end(self) -> float:
+        """Stop it; how long that took."""
+        began = time.monotonic()
+        self.daemon.stop()
+        await self.task
+        return time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
+    with PrivateBroker(tmp_path_factory.mktemp("broker"), TABLE) as running:
+        yield running
+
+
+@pytest.fixture
+async def board(tmp_path: Path) -> AsyncIterator[Board]:
+    made = Board(tmp_path / "port")
+    made.plug()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def settings(broker: PrivateBroker, tmp_path: Path) -> Settings:
+    path = tmp_path / "table.toml"
+    path.write_text(
+        f"""
+        [table]
+        id = "{TABLE}"
+        name = "一号桌"
+        [serial]
+        ports = ["port"]
+        [broker]
+        port = {broker.port}
+        credentials = "{broker.credentials_path}"
+        [journal]
+        path = "table.journal"
+        [health]
+        listen = "127.0.0.1:0"
+        """,
+        encoding="utf-8",
+    )
+    return load_settings(path, {})
+
+
+async def begin(settings: Settings, adopt: bool = False) -> Running:
+    check_rules(settings)
+    address = broker_address(settings, settings.broker_user)
+    begun = await start(settings, address, adopt)
+    daemon = Daemon(settings, begun, address, SystemClock(), Notifier({}))
+    return Running(daemon, begun, asyncio.create_task(daemon.run()))
+
+
+@pytest.fixture
+async def running(settings: Settings, board: Board, ear: Ear) -> AsyncIterator[Running]:
+    made = await begin(settings)
+    yield made
+    if not made.task.done():
+        await made.end()
+
+
+@pytest.fixture
+async def ear(broker: PrivateBroker) -> AsyncIterator[Ear]:
+    """Hears what the table's own user may read back, and the parlor's share."""
+    async with _client(broker, TABLE) as own, _client(broker, "parlor") as parlor:
+        listening = Ear(own)
+        hub = Ear(parlor, listening.latest, listening.heard, listening.came)
+        for topic in (TOPICS.availability, TOPICS.birth, TOPICS.state, *(TOPICS.seat(seat) for seat in SEATS)):
+            await own.publish(topic, b"", qos=1, retain=True)
+            await own.subscribe(topic, qos=1)
+        for topic in (f"{TOPICS.base}/event/+", f"{TOPICS.base}/response/+"):
+            await parlor.subscribe(topic, qos=1)
+        tasks = [asyncio.create_task(listening.listen()), asyncio.create_task(hub.listen())]
+        yield listening
+        for task in tasks:
+            task.cancel()
+
+
+def _client(broker: PrivateBroker, user: str) -> aiomqtt.Client:
+    address = BrokerAddress(broker.host, broker.port, None, user, broker.credentials[user], 5)
+    return address.client()
+
+
+async def say(broker: PrivateBroker, user: str, topic: str, body: dict[str, Any], retain: bool = False) -> None:
+    async with _client(broker, user) as client:
+        await client.publish(topic, json.dumps(body).encode(), qos=1, retain=retain)
+
+
+async def press(broker: PrivateBroker, ear: Ear, seat: str, id: str, verb: str, action: str, **params: Any) -> None:
+    """Answer a seat's prompt of this verb."""
+    view = await ear.until(TOPICS.seat(seat), lambda view: any(w["verb"] == verb for w in view["data"]["me"]["wants"]))
+    want = next(want["id"] for want in view["data"]["me"]["wants"] if want["verb"] == verb)
+    body = {"id": id, "epoch": view["epoch"], "want": want, "action": action, "params": params}
+    await say(broker, f"{TABLE}-{seat}", TOPICS.seat_input(seat), body)
+
+
+async def test_a_new_table_says_who_it_is_and_how_it_stands(running: Running, ear: Ear) -> None:
+    ready = await ear.available("ready")
+    assert ready["epoch"] == 1 and running.begun.boot == "cold"
+    birth = await ear.until(TOPICS.birth, lambda said: said["data"]["versions"]["mcu"] == "t-1")
+    assert birth["data"]["name"] == "一号桌" and birth["data"]["capabilities"]["sensing"] == "full"
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["machine"]["link"] == "up")
+    assert state["data"]["phase"] == "idle"
+    assert {seat: (await ear.until(TOPICS.seat(seat), lambda _: True))["data"]["me"]["seat"] for seat in SEATS} == {
+        seat: seat for seat in SEATS
+    }
+
+
+async def test_a_seat_starts_a_match_once(running: Running, ear: Ear, board: Board, broker: PrivateBroker) -> None:
+    await ear.available("ready")
+    board.hold = True
+    board.felt_sets = 0b10
+    await press(broker, ear, "E", "first", "start", "start", rules="new-xiamen-120")
+    assert await ear.answer("E", "first") == {"id": "first", "ok": True, "code": "", "rule": "", "params": {}}
+    await board.until(lambda: board.executed["SortStart"] == 1)
+    assert board.gear[0] == 120
+    view = ear.latest[TOPICS.seat("E")]
+    again = {"id": "first", "epoch": view["epoch"], "want": "1.start-0.1", "action": "start", "params": {}}
+    await say(broker, f"{TABLE}-E", TOPICS.seat_input("E"), again)
+    await say(broker, f"{TABLE}-S", TOPICS.seat_input("S"), {**again, "id": "second"})
+    assert (await ear.answer("S", "second"))["code"] == "late"
+    assert len([a for a in ear.latest[TOPICS.seat("E")]["data"]["me"]["answers"] if a["id"] == "first"]) == 1
+    names = [said["data"]["name"] for topic, said in ear.heard if topic.startswith(f"{TOPICS.base}/event/")]
+    assert names[:2] == ["match_started", "sort_begun"]
+    seqs = [said["seq"] for topic, said in ear.heard if topic.startswith(f"{TOPICS.base}/event/")]
+    assert seqs == list(range(1, len(seqs) + 1))
+
+
+async def test_inputs_that_are_none_are_answered_and_do_nothing(
+    running: Running, ear: Ear, broker: PrivateBroker, settings: Settings
+) -> None:
+    await ear.available("ready")
+    good = {"id": "a", "epoch": 1, "want": "0.start-0.1", "action": "start", "params": {}}
+    bad = [
+        ({**good, "id": "epoch", "epoch": 99}, "old_epoch"),
+        ({**good, "id": "action", "action": "explode"}, "unknown_action"),
+        ({**good, "id": "params", "params": {"layout": "round"}}, "bad_value"),
+        ({**good, "id": "late", "want": "7.roll-1.1", "action": "roll"}, "late"),
+    ]
+    for body, code in bad:
+        await say(broker, f"{TABLE}-N", TOPICS.seat_input("N"), body)
+        assert (await ear.answer("N", str(body["id"])))["code"] == code
+    assert list(read_events(settings.journal.path)) == []
+
+
+async def test_a_retained_input_is_refused_and_cleared(
+    running: Running, ear: Ear, broker: PrivateBroker, settings: Settings, board: Board
+) -> None:
+    """F8: nothing retained acts. The message was left there while the table was away."""
+    await ear.available("ready")
+    await running.end()
+    view = ear.latest[TOPICS.seat("W")]
+    left = {"id": "left", "epoch": view["epoch"] + 1, "want": "0.start-0.1", "action": "start", "params": {}}
+    left["want"] = next(want["id"] for want in view["data"]["me"]["wants"] if want["verb"] == "start")
+    await say(broker, f"{TABLE}-W", TOPICS.seat_input("W"), left, retain=True)
+    again = await begin(settings)
+    assert (await ear.answer("W", "left"))["code"] == "retained"
+    assert again.begun.epoch == 2 and ear.latest[TOPICS.state]["data"]["phase"] == "idle"
+    async with _client(broker, TABLE) as client:
+        await client.subscribe(TOPICS.seat_input("W"))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(aiter(client.messages)), 0.3)
+    await again.end()
+    assert list(read_events(settings.journal.path)) == []
+
+
+def command(id: str, **more: Any) -> dict[str, Any]:
+    return {"id": id, "client": "hub-1", "who": "test", "args": {}, **more}
+
+
+async def test_commands_are_answered_once_and_only_known_ones_act(
+    running: Running, ear: Ear, broker: PrivateBroker, board: Board
+) -> None:
+    await ear.available("ready")
+    response = TOPICS.response("hub-1")
+
+    def outcomes(id: str) -> list[str]:
+        return [said["data"]["outcome"] for topic, said in ear.heard if topic == response and said["data"]["id"] == id]
+
+    await say(broker, "parlor", TOPICS.command("status"), command("s"))
+    done = await ear.until(response, lambda said: said["data"]["outcome"] == "done")
+    assert done["data"]["result"]["phase"] == "idle" and outcomes("s") == ["accepted", "done"]
+    await say(broker, "parlor", TOPICS.command("park"), command("p", epoch=1, not_after_ms=600_000))
+    rejected = await ear.until(response, lambda said: said["data"]["id"] == "p")
+    assert (rejected["data"]["outcome"], rejected["data"]["code"]) == ("rejected", "not_available")
+    await say(broker, "parlor", TOPICS.command("start_match"), command("n"))
+    rejected = await ear.until(response, lambda said: said["data"]["id"] == "n")
+    assert rejected["data"]["code"] == "no_expiry"
+    board.hold = True
+    start_match = command("m", epoch=1, not_after_ms=600_000)
+    await say(broker, "parlor", TOPICS.command("start_match"), start_match)
+    await ear.until(response, lambda said: said["data"]["id"] == "m" and said["data"]["outcome"] == "done")
+    await say(broker, "parlor", TOPICS.command("start_match"), start_match)
+    async with asyncio.timeout(5):
+        while outcomes("m") != ["accepted", "done"] * 2:
+            await asyncio.sleep(0.01)
+    before = len([1 for topic, _ in ear.heard if "/event/" in topic])
+    await say(broker, "parlor", TOPICS.command("replay"), command("r", args={"first": 1}))
+    replayed = await ear.until(response, lambda said: said["data"]["id"] == "r" and said["data"]["outcome"] == "done")
+    count = replayed["data"]["result"]["count"]
+    async with asyncio.timeout(5):
+        while len([1 for topic, _ in ear.heard if "/event/" in topic]) < before + count:
+            await asyncio.sleep(0.01)
+    events = [said for topic, said in ear.heard if "/event/" in topic]
+    assert count >= 2 and events[:count] == events[before : before + count]
+
+
+async def test_health_tells_which_part_is_missing(running: Running, ear: Ear, board: Board) -> None:
+    await ear.available("ready")
+    health = running.daemon._health
+    assert health is not None
+
+    def look() -> tuple[int, dict[str, Any]]:
+        request = urllib.request.Request(f"http://127.0.0.1:{health.port}/healthz")
+        try:
+            with urllib.request.urlopen(request, timeout=5) as answer:
+                return answer.status, json.load(answer)
+        except urllib.error.HTTPError as error:
+            return error.code, json.load(error)
+
+    status, body = await asyncio.to_thread(look)
+    assert status == 200 and body["ok"]
+    board.unplug()
+    await ear.available("fault")
+    status, body = await asyncio.to_thread(look)
+    assert status == 503 and body["link"] == "lost" and body["broker"] == "up"
+    board.plug()
+    await ear.available("ready")
+
+
+async def test_it_says_offline_and_stops_in_time_even_with_a_deaf_board(
+    running: Running, ear: Ear, board: Board
+) -> None:
+    await ear.available("ready")
+    board.deaf = True
+    assert await running.end() < 5
+    assert (await ear.available("offline"))["data"]["reason"] == ""
+
+
+async def test_it_stops_in_time_without_board_and_broker(settings: Settings) -> None:
+    nowhere = settings.model_copy(update={"broker": settings.broker.model_copy(update={"port": 1})})
+    alone = await begin(nowhere)
+    await asyncio.sleep(0.2)
+    assert await alone.end() < 5
+
+
+async def test_a_restart_goes_on_in_the_middle_under_the_next_epoch(
+    running: Running, ear: Ear, board: Board, settings: Settings, broker: PrivateBroker
+) -> None:
+    await ear.available("ready")
+    board.hold = True
+    await press(broker, ear, "E", "go", "start", "start")
+    await board.until(lambda: board.executed["SortStart"] == 1)
+    await running.end()
+    again = await begin(settings)
+    state = await ear.until(TOPICS.state, lambda said: said["epoch"] == 2)
+    assert state["data"]["phase"] != "idle" and again.begun.boot == "restart"
+    board.finish()
+    await ear.until(TOPICS.state, lambda said: said["data"]["machine"]["sorting"] is None)
+    assert board.executed["SortStart"] == 1
+    await again.end()
+
+
+async def test_a_damaged_journal_is_said_and_the_table_goes_on_with_a_higher_epoch(
+    running: Running, ear: Ear, settings: Settings, board: Board
+) -> None:
+    await ear.available("ready")
+    await running.end()
+    settings.journal.path.write_bytes(b"nothing of a journal")
+    again = await begin(settings)
+    await ear.until(TOPICS.availability, lambda said: said["epoch"] == 2 and said["data"]["state"] == "ready")
+    assert again.begun.boot == "recovered" and again.begun.journal.opening.damaged is not None
+    await again.end()
+
+
+async def test_with_nothing_known_of_its_past_a_table_waits_to_be_adopted(
+    ear: Ear, settings: Settings, board: Board
+) -> None:
+    settings.journal.path.write_bytes(b"nothing of a journal")
+    orphan = await begin(settings)
+    assert orphan.begun.epoch is None
+    await ear.available("maintenance")
+    assert await orphan.end() < 5 and not board.executed
+    settings.journal.path.unlink()
+    settings.journal.path.write_bytes(b"nothing of a journal")
+    adopted = await begin(settings, adopt=True)
+    await ear.available("ready")
+    assert (adopted.begun.epoch, adopted.begun.boot) == (1, "adopted")
+    await adopted.end()
+
+
+async def test_when_the_disk_takes_no_more_nothing_is_acted_on_and_the_table_says_offline(
+    running: Running, ear: Ear, board: Board, broker: PrivateBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ear.available("ready")
+
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(running.begun.journal, "_append", full)
+    await press(broker, ear, "E", "go", "start", "start")
+    with pytest.raises(ExceptionGroup) as ended:
+        await running.task
+    assert "disk is full" in str(ended.value.exceptions[0])
+    assert (await ear.available("offline"))["data"]["reason"] == "failed"
+    assert not board.executed and not any("/event/" in topic for topic, _ in ear.heard)
+
+
+async def test_an_engine_that_fails_costs_one_input_and_never_the_hand(
+    running: Running, ear: Ear, broker: PrivateBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ear.available("ready")
+
+    def broken(*_: Any) -> None:
+        raise KeyError("a mistake")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("controller.core.decide", broken)
+        await press(broker, ear, "E", "first", "start", "start")
+        assert (await ear.answer("E", "first"))["code"] == "internal"
+    await press(broker, ear, "E", "second", "start", "start")
+    assert (await ear.answer("E", "second"))["ok"] is True
+
+
+async def test_rules_that_cannot_be_played_are_told_before_anything_starts(settings: Settings) -> None:
+    with pytest.raises(StartError, match="rules"):
+        check_rules(settings.model_copy(update={"match": settings.match.model_copy(update={"rules": "bridge"})}))
