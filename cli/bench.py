@@ -1,0 +1,120 @@
+"""`kaijin bench`: every goal of docs/performance.md beside what is measured here and now."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+if TYPE_CHECKING:
+    from cli.benchmarks.rows import Row
+
+BENCHMARKS: Final[Mapping[str, str]] = {
+    "chain": "dice frame → state at a display, against the barest program",
+    "durability": "the same with and without waiting for the disk",
+    "start": "daemon started → ready, and its memory",
+    "web": "memory of the page server",
+    "frames": "serial frames encoded and decoded",
+    "link": "serial messages delivered",
+    "snapshot": "table state encoded",
+    "hands": "hand shapes against the package mahjong",
+    "opening": "hands opened by the engine alone",
+}
+_NAME, _VALUE, _GOAL = 58, 13, 10
+
+
+@click.command()
+@click.option(
+    "--only", type=click.Choice(list(BENCHMARKS)), multiple=True, metavar="NAME",
+    help=f"Run this one alone; may be given several times. One of {', '.join(BENCHMARKS)}.",
+)  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
+@click.option("--samples", type=click.IntRange(20, 100_000), default=200, show_default=True, help="Of the chain.")
+@click.option(
+    "--folder", type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the journals of the chain lie while it runs; left out: the folder for temporary files.",
+)  # fmt: skip
+def bench(only: tuple[str, ...], as_json: bool, samples: int, folder: Path | None) -> None:
+    """Measure, and print each goal beside what was measured.
+
+    Every goal is a ratio of two things done in turn on this machine, so that it means the same on another one. A goal
+    that is missed is marked, and what cannot be measured here says why; neither is an error.
+    """
+    chosen = [name for name in BENCHMARKS if not only or name in only]
+    rows: list[Row] = []
+    if not as_json:
+        click.echo(_line("what", "measured", "goal", ""))
+    for name in chosen:
+        if not as_json:
+            click.echo(f"… {name}: {BENCHMARKS[name]}", err=True)
+        for row in _measure(name, samples, folder):
+            rows.append(row)
+            if not as_json:
+                click.echo("\n".join(_printed(row)))
+    if as_json:
+        click.echo(json.dumps({"rows": [_as_json(row) for row in rows]}, ensure_ascii=False))
+        return
+    missed = [row for row in rows if row.met is False]
+    absent = [row for row in rows if row.value is None]
+    kept = sum(row.met is True for row in rows)
+    click.echo(f"\ngoals reached: {kept}, missed: {len(missed)}; not measured: {len(absent)}")
+
+
+def _measure(name: str, samples: int, folder: Path | None) -> Sequence[Row]:
+    from cli.benchmarks.rows import Row, Unmeasurable
+
+    try:
+        return _program(name, samples, folder)()
+    except Unmeasurable as lack:
+        return [Row(name, BENCHMARKS[name], "", None, detail=str(lack))]
+    except Exception as error:
+        # One benchmark that breaks must not hide the others.
+        return [Row(name, BENCHMARKS[name], "", None, detail=f"broke: {type(error).__name__}: {error}")]
+
+
+def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Sequence[Row]]:
+    from cli.benchmarks import chain, hands, opening, processes, wires
+
+    return {
+        "chain": lambda: chain.chain(folder, samples),
+        "durability": lambda: chain.durability(folder, samples),
+        "start": lambda: processes.start(folder),
+        "web": lambda: processes.web(folder),
+        "frames": wires.frames,
+        "link": wires.link,
+        "snapshot": wires.snapshot,
+        "hands": hands.hands,
+        "opening": opening.opening,
+    }[name]
+
+
+def _printed(row: Row) -> Iterator[str]:
+    mark = {True: "", False: "MISSED", None: ""}[row.met]
+    goal = str(row.goal) if row.goal is not None else ""
+    yield _line(row.what, row.measured, goal, mark)
+    against = f"against {row.against}" if row.goal is not None and row.against else ""
+    under = "; ".join(filter(None, (against, row.detail)))
+    width = max(60, shutil.get_terminal_size().columns) - 4
+    yield from textwrap.wrap(under, width, initial_indent="    ", subsequent_indent="    ")
+
+
+def _line(what: str, measured: str, goal: str, mark: str) -> str:
+    return f"{what:<{_NAME}}{measured:>{_VALUE}}  {goal:<{_GOAL}}{mark}".rstrip()
+
+
+def _as_json(row: Row) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "what": row.what,
+        "against": row.against,
+        "value": row.value,
+        "unit": row.goal.unit if row.goal is not None else row.unit,
+        "goal": None if row.goal is None else {"bound": row.goal.bound, "number": row.goal.number},
+        "met": row.met,
+        "detail": row.detail,
+    }

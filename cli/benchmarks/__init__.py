@@ -1,0 +1,1 @@
+"""The benchmarks behind `kaijin bench`: goals as ratios of two things done in turn in one run (docs/performance.md)."""
