@@ -1,0 +1,320 @@
+"""A whole table for tests: broker, simulated hardware on a pty, daemon, page server, people; all real processes."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import aiomqtt
+
+from controller.private_broker import PrivateBroker
+from protocol.mqtt.topics import Topics
+
+TABLE = "test-table"
+
+
+def free_port() -> int:
+    """A loopback port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class WholeTable:
+    """Starts and stops the processes of one table in a folder; asynchronous context manager.
+
+    `people` lists the seats that are played, `patience` how long they wait before they press what everybody may press;
+    `speed` is `max` or a factor. Logs of every process are in the folder
+    and are printed when a test that waits for something gives up.
+    """
+
+    folder: Path
+    rules: str = "new-xiamen-120"
+    layout: str = ""
+    sensing: str = "none"
+    dice: str = "read"
+    hands: int = 2
+    seed: int = 7
+    speed: str = "max"
+    people: str = "ESWN"
+    autostart: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+    script: Sequence[Mapping[str, Any]] = ()
+    simulate: Sequence[str] = ()
+    web: bool = False
+    timing: Mapping[str, Any] = field(default_factory=dict)
+    patience: float | None = None
+
+    def __post_init__(self) -> None:
+        self.topics = Topics(TABLE)
+        self.broker = PrivateBroker(self.folder / "broker", TABLE)
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.port_link = self.folder / "table-port"
+        self.world = self.folder / "world"
+        self.config = self.folder / "table.toml"
+        self.journal = self.folder / "table.journal"
+        self.web_port = free_port()
+        self.health_port = free_port()
+
+    # -- life ----------------------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        self.broker.start()
+        self.write_config()
+        try:
+            self.start_hardware()
+            self.start_daemon()
+            if self.web:
+                self.start_web()
+            if self.people:
+                self.start_people(self.people)
+        except BaseException:
+            self.stop_all()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop_all()
+        if kind is not None:
+            print(self.logs())
+
+    def write_config(self) -> None:
+        """The table's settings, as TOML."""
+        options = ", ".join(f"{key} = {json.dumps(value)}" for key, value in self.options.items())
+        timing = "".join(f"{key} = {value}\n" for key, value in self.timing.items())
+        factor = "1000.0" if self.speed == "max" else f"{float(self.speed)}"
+        self.config.write_text(
+            f"""
+[table]
+id = "{TABLE}"
+name = "Test"
+[serial]
+ports = ["{self.port_link}"]
+[broker]
+port = {self.broker.port}
+credentials = "{self.broker.credentials_path}"
+[journal]
+path = "{self.journal}"
+[match]
+rules = "{self.rules}"
+layout = "{self.layout}"
+hands = {self.hands}
+autostart = {json.dumps(self.autostart)}
+options = {{ {options} }}
+[timing]
+speed = {factor}
+{timing}
+[health]
+listen = "127.0.0.1:{self.health_port}"
+[log]
+level = "debug"
+format = "json"
+[web]
+listen = "127.0.0.1:{self.web_port}"
+public_url = "http://127.0.0.1:{self.web_port}"
+state_dir = "{self.folder / "web"}"
+""",
+            encoding="utf-8",
+        )
+
+    def start_hardware(self) -> None:
+        """The simulated table on its pty."""
+        arguments = ["simulate", "table", "--link", str(self.port_link), "--world", str(self.world), "--json"]
+        arguments += ["--rules", self.rules, "--seed", str(self.seed), "--speed", self.speed]
+        arguments += ["--sensing", self.sensing, "--dice", self.dice, *self.simulate]
+        if self.script:
+            script = self.folder / "script.jsonl"
+            script.write_text("".join(json.dumps(dict(hand)) + "\n" for hand in self.script), encoding="utf-8")
+            arguments += ["--script", str(script)]
+        self.spawn("hardware", arguments)
+        wait_for(self.world.exists, "the simulated table's world")
+
+    def start_daemon(self) -> None:
+        """The daemon on this table's settings."""
+        self.spawn("daemon", ["run", "--config", str(self.config)])
+
+    def start_web(self) -> None:
+        """The page server."""
+        self.spawn("web", ["web", "--config", str(self.config)])
+        wait_for(lambda: can_connect(self.web_port), "the page server")
+
+    def start_people(self, seats: str = "ESWN") -> None:
+        """The simulated people at these seats."""
+        arguments = ["simulate", "players", "--world", str(self.world), "--broker", f"127.0.0.1:{self.broker.port}"]
+        arguments += ["--credentials", str(self.broker.credentials_path), "--table", TABLE, "--seats", seats]
+        if self.patience is not None:
+            arguments += ["--patience", str(self.patience)]
+        self.spawn("people", [*arguments, "--seed", str(self.seed), "--speed", self.speed, "--json"])
+
+    def spawn(self, name: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        """A `kaijin` command as a process of its own that ends with this one; its output in NAME.out and NAME.err."""
+        command = [sys.executable, "-m", "cli.main", *arguments]
+        with (self.folder / f"{name}.out").open("ab") as out, (self.folder / f"{name}.err").open("ab") as err:
+            setpriv = shutil.which("setpriv")
+            if setpriv:
+                command = [setpriv, "--pdeathsig", "KILL", *command]
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        self.processes[name] = process
+        return process
+
+    def kill(self, name: str, number: int = signal.SIGKILL) -> int:
+        """Signals a process and waits until it has ended; its exit code."""
+        process = self.processes.pop(name)
+        process.send_signal(number)
+        return process.wait(10)
+
+    def stop_all(self) -> None:
+        """Everything ends, politely at first."""
+        for process in self.processes.values():
+            process.terminate()
+        for process in self.processes.values():
+            try:
+                process.wait(6)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(5)
+        self.processes.clear()
+        self.broker.stop()
+
+    def logs(self) -> str:
+        """The last lines that every process wrote."""
+        parts = []
+        for path in sorted(self.folder.glob("*.err")) + sorted(self.folder.glob("*.out")):
+            text = path.read_text("utf-8", "replace")[-3000:]
+            parts.append(f"--- {path.name}\n{text}")
+        return "\n".join(parts)
+
+    # -- looking -------------------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def client(self, user: str) -> AsyncIterator[aiomqtt.Client]:
+        """An MQTT client logged in as one of the table's users (`E`, `view`, … or the whole name)."""
+        name = user if user in self.broker.credentials else f"{TABLE}-{user}"
+        async with aiomqtt.Client(
+            "127.0.0.1", self.broker.port, username=name, password=self.broker.credentials[name], timeout=5
+        ) as client:
+            yield client
+
+    async def follow(
+        self, user: str, topic: str, until: Callable[[dict[str, Any]], bool], seconds: float = 60
+    ) -> list[dict[str, Any]]:
+        """All `data` seen on a topic as a user up to the first that satisfies `until`; AssertionError without one."""
+        seen: list[dict[str, Any]] = []
+        try:
+            async with asyncio.timeout(seconds), self.client(user) as client:
+                await client.subscribe(topic, qos=1)
+                async for message in client.messages:
+                    if not message.payload:
+                        continue
+                    body = json.loads(bytes(message.payload))
+                    seen.append(body["data"])
+                    if until(body["data"]):
+                        return seen
+        except TimeoutError:
+            last = {key: seen[-1].get(key) for key in ("phase", "hand", "use", "machine", "dice")} if seen else None
+            raise AssertionError(f"{topic}: not seen within {seconds} s; last: {last}\n{self.logs()}") from None
+        raise AssertionError("the broker ended")
+
+    async def state(self, until: Callable[[dict[str, Any]], bool], seconds: float = 60) -> dict[str, Any]:
+        """The first public state that satisfies `until`."""
+        return (await self.follow("view", self.topics.state, until, seconds))[-1]
+
+    async def ended(self, seconds: float = 90) -> dict[str, Any]:
+        """The public state once the match is over."""
+        return await self.state(lambda data: data["phase"] == "ended", seconds)
+
+    async def world_act(self, act: str, **arguments: Any) -> dict[str, Any]:
+        """One act at the simulated table: `control` with a verb for faults, or what a hand does at a `seat`."""
+        reader, writer = await asyncio.open_unix_connection(str(self.world))
+        try:
+            writer.write(json.dumps({"id": 1, "act": act, **arguments}).encode() + b"\n")
+            async with asyncio.timeout(30):
+                answer: dict[str, Any] = json.loads(await reader.readline())
+        finally:
+            writer.close()
+        assert answer.get("ok"), answer
+        return answer
+
+    async def sight(self) -> dict[str, Any]:
+        """What a bystander sees of the simulated table now."""
+        reader, writer = await asyncio.open_unix_connection(str(self.world), limit=1 << 20)
+        try:
+            writer.write(b'{"id": 1, "act": "watch"}\n')
+            async with asyncio.timeout(30):
+                async for line in reader:
+                    message = json.loads(line)
+                    if "sight" in message:
+                        return dict(message["sight"])
+        finally:
+            writer.close()
+        raise AssertionError("the world was closed")
+
+    async def physical(self) -> dict[str, Any]:
+        """What really happened at the hardware, in counts: throws, sorts, walls, boots, operations repeated, …"""
+        return await self.world_act("control", verb="summary")
+
+    def events(self) -> list[tuple[str, dict[str, Any]]]:
+        """The journal's events, by the documented command."""
+        done = subprocess.run(
+            [sys.executable, "-m", "cli.main", "journal", "show", str(self.journal), "--json"],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        return [(row["type"], row["body"]) for row in rows]
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 20) -> None:
+    """Polls until a condition holds; AssertionError names what did not happen."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, f"not within {seconds} s: {what}"
+        time.sleep(0.01)
+
+
+def can_connect(port: int) -> bool:
+    """Whether something listens on a loopback port."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs (a zombie does not)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def children(pid: int) -> set[int]:
+    """The living descendants of a process."""
+    parents: dict[int, int] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                parents[int(entry)] = int(Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()[1])
+    found: set[int] = set()
+    grown = True
+    while grown:
+        more = {child for child, parent in parents.items() if parent in found | {pid}} - found
+        grown = bool(more)
+        found |= more
+    return {child for child in found if alive(child)}
