@@ -246,7 +246,11 @@ class Parts:
             "log": {"format": "json", "level": "info"},
         }
         if options.http_port is not None:
-            sections["web"] = {"listen": f"127.0.0.1:{options.http_port}", "state_dir": str(self.state_dir)}
+            sections["web"] = {
+                "listen": f"127.0.0.1:{options.http_port}",
+                "health_listen": "",
+                "state_dir": str(self.state_dir),
+            }
         (self.folder / "journal").mkdir(mode=0o700, exist_ok=True)
         return "".join(
             f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in body.items())

@@ -44,6 +44,7 @@ async def _serve(server: WebServer) -> None:
 
     from controller.memory import trim_memory
     from controller.notify import Notifier
+    from controller.web import ListenError
 
     loop = asyncio.get_running_loop()
     # Threads open files and connect to the broker, both short; each costs memory for good.
@@ -52,8 +53,8 @@ async def _serve(server: WebServer) -> None:
         loop.add_signal_handler(number, server.stop)
     try:
         await server.start()
-    except OSError as error:
-        raise click.ClickException(f"[web] listen = {server.settings.web.listen!r}: {error.strerror}") from None
+    except ListenError as error:
+        raise click.ClickException(str(error)) from None
     trim_memory()
     click.echo(f"pages of table {server.table}: {server.url}")
     await server.run(Notifier())

@@ -18,12 +18,12 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import aiomqtt
 import structlog
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from controller.broker_client import PromptClient
 from protocol.mqtt.topics import TopicError, parse_topic
 
 CONNECT_S = 3.0
@@ -63,12 +63,12 @@ class BrokerAddress:
 
     def client(
         self, will: aiomqtt.Will | None = None, protocol: aiomqtt.ProtocolVersion = aiomqtt.ProtocolVersion.V311
-    ) -> aiomqtt.Client:
+    ) -> PromptClient:
         """A client for one connection, under a random client id: two with the same id would throw each other off."""
         options: list[tuple[int, int, int | bytes] | tuple[int, int, None, int]] = []
         if self.socket is None:
             options.append((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1))
-        client = aiomqtt.Client(
+        client = PromptClient(
             hostname=str(self.socket) if self.socket is not None else self.host,
             port=self.port if self.socket is None else 1,
             transport="unix" if self.socket is not None else "tcp",
@@ -83,7 +83,6 @@ class BrokerAddress:
             socket_options=options,
             logger=_quiet,
         )
-        client.pending_calls_threshold = 2 * MOST_IN_FLIGHT
         return client
 
 
@@ -109,6 +108,14 @@ class _Waiting:
     topic: str
     payload: bytes
     qos: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Flight:
+    """A message on its way: a retained topic's latest content, or what waited in the queue; since when (monotonic)."""
+
+    what: str | _Waiting
+    since: float
 
 
 class BrokerSession:
@@ -147,6 +154,7 @@ class BrokerSession:
         self._retained: dict[str, bytes] = {}
         self._dirty: dict[str, None] = {}
         self._queue: deque[_Waiting] = deque()
+        self._talk: _Connection | None = None
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
         self._up = asyncio.Event()
@@ -166,7 +174,8 @@ class BrokerSession:
     @property
     def waiting(self) -> int:
         """How many messages are not yet acknowledged by the broker."""
-        return len(self._dirty) + len(self._queue)
+        flying = 0 if self._talk is None else len(self._talk.flying)
+        return len(self._dirty) + len(self._queue) + flying
 
     @property
     def retained(self) -> Mapping[str, bytes]:
@@ -187,7 +196,7 @@ class BrokerSession:
             self._queue.popleft()
             self.counters.dropped += 1
         self._queue.append(_Waiting(topic, payload, qos))
-        self._wake.set()
+        self._say_now()
 
     def stop(self) -> None:
         """Make `run` say what waits (at most 1 s), leave cleanly and return. Set availability `offline` before."""
@@ -250,7 +259,7 @@ class BrokerSession:
             if not connecting.done():
                 connecting.cancel()
 
-    async def _connected_with(self, client: aiomqtt.Client) -> None:
+    async def _connected_with(self, client: PromptClient) -> None:
         talk = _Connection(self, client)
         # Reading begins before anything is asked, so that the loss of the connection is never overlooked.
         reader = asyncio.create_task(talk.read(), name="broker-read")
@@ -258,6 +267,7 @@ class BrokerSession:
         try:
             await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
         finally:
+            self._talk = None
             talk.take_back()
             for task in (reader, writer):
                 task.cancel()
@@ -266,7 +276,7 @@ class BrokerSession:
             if isinstance(end, Exception):
                 raise end
 
-    async def _greet_and_write(self, client: aiomqtt.Client, talk: _Connection) -> None:
+    async def _greet_and_write(self, client: PromptClient, talk: _Connection) -> None:
         await self._subscribe_all(client)
         self.counters.connections += 1
         self._failures = 0
@@ -275,6 +285,8 @@ class BrokerSession:
         self._up.set()
         if self._on_connected is not None:
             self._on_connected()
+        # From here on what is set or published leaves at once.
+        self._talk = talk
         await talk.write()
 
     async def _subscribe_all(self, client: aiomqtt.Client) -> None:
@@ -291,7 +303,12 @@ class BrokerSession:
 
     def _mark(self, topic: str) -> None:
         self._dirty[topic] = None
-        self._wake.set()
+        self._say_now()
+
+    def _say_now(self) -> None:
+        """Say what waits, as far as the connection takes it; its writer goes on with the rest as receipts come."""
+        if self._talk is not None:
+            self._talk.launch()
 
     def _handle(self, topic: str, payload: bytes, retained: bool) -> None:
         self.counters.received += 1
@@ -303,7 +320,7 @@ class BrokerSession:
             if forbidden and retained:
                 self.counters.refused_retained += 1
                 self._queue.append(_Waiting(topic, b"", -1))
-                self._wake.set()
+                self._say_now()
                 _log.warning("retained_message_refused", topic=topic)
                 if self._on_refused is not None:
                     self._on_refused(topic, payload)
@@ -325,11 +342,14 @@ class BrokerSession:
 class _Connection:
     """One connection's reading and writing, and what it has said that was not acknowledged or heard yet."""
 
-    def __init__(self, session: BrokerSession, client: aiomqtt.Client) -> None:
+    def __init__(self, session: BrokerSession, client: PromptClient) -> None:
         self.session = session
         self.client = client
-        self.flying: dict[asyncio.Task[None], str | _Waiting] = {}
+        self.client.on_receipt = self._receipt
+        self.flying: dict[int, _Flight] = {}
         self.flying_topics: set[str] = set()
+        self.receipts: list[int] = []
+        self.failure: aiomqtt.MqttError | None = None
         self.unheard: dict[str, deque[tuple[bytes, float]]] = {}
         self.said_again_at: dict[str, float] = {}
         self.told_unheard: set[str] = set()
@@ -349,65 +369,93 @@ class _Connection:
         deadline = None
         while True:
             session._wake.clear()
-            self._launch()
+            self._land()
+            self.launch()
+            if self.failure is not None:
+                raise self.failure
             if session._stop.is_set():
                 deadline = deadline or time.monotonic() + FAREWELL_S
-                if not (self.flying or session.waiting) or time.monotonic() >= deadline:
+                if not session.waiting or time.monotonic() >= deadline:
                     return
-            waking = asyncio.ensure_future(session._wake.wait())
-            try:
-                done, _ = await asyncio.wait(
-                    {waking, *self.flying},
-                    return_when=asyncio.FIRST_COMPLETED,
-                    timeout=0.1 if deadline else _ECHO_S,
-                )
-            finally:
-                waking.cancel()
-            for task in done - {waking}:
-                self._landed(task)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(session._wake.wait(), 0.1 if deadline else self._patience())
+            self._check_receipts()
             self._check_echoes()
 
-    def take_back(self) -> None:
-        """After the end: what was not acknowledged waits again, in its old order. Retained topics are said anew."""
-        unacknowledged = [what for what in self.flying.values() if isinstance(what, _Waiting) and what.qos != 0]
-        self.session._queue.extendleft(reversed(unacknowledged))
-        for task in self.flying:
-            task.cancel()
-
-    def _launch(self) -> None:
+    def launch(self) -> None:
+        """Say what waits and is not on its way, as far as so many may be; never blocks and never raises."""
         session = self.session
         for topic in [topic for topic in session._dirty if topic not in self.flying_topics]:
-            if len(self.flying) >= MOST_IN_FLIGHT:
+            if not self._may_launch():
                 return
             del session._dirty[topic]
             payload = session._retained[topic]
-            if topic in session._read_back:
-                self.unheard.setdefault(topic, deque()).append((payload, time.monotonic()))
-            self.flying_topics.add(topic)
-            self._fly(topic, topic, payload, 1, True)
-        while session._queue and len(self.flying) < MOST_IN_FLIGHT:
+            if self._fly(topic, topic, payload, 1, True):
+                self.flying_topics.add(topic)
+                if topic in session._read_back:
+                    self.unheard.setdefault(topic, deque()).append((payload, time.monotonic()))
+        while session._queue and self._may_launch():
             waiting = session._queue.popleft()
             # Only clearing what should never have been retained is queued with qos -1.
             self._fly(waiting, waiting.topic, waiting.payload, abs(waiting.qos), waiting.qos < 0)
 
-    def _fly(self, what: str | _Waiting, topic: str, payload: bytes, qos: int, retain: bool) -> None:
-        task = asyncio.create_task(self.client.publish(topic, payload, qos=qos, retain=retain, timeout=PUBLISH_S))
-        self.flying[task] = what
+    def take_back(self) -> None:
+        """After the end: what was not acknowledged waits again, in its old order. Retained topics are said anew."""
+        self._land()
+        flown = [flight.what for flight in self.flying.values()]
+        unacknowledged = [what for what in flown if isinstance(what, _Waiting) and what.qos != 0]
+        self.session._queue.extendleft(reversed(unacknowledged))
 
-    def _landed(self, task: asyncio.Task[Any]) -> None:
-        """Take a publish out of flight; raises what tells of a lost connection."""
-        error = task.exception()
-        if isinstance(error, aiomqtt.MqttError):
-            raise error
-        what = self.flying.pop(task)
-        if isinstance(what, str):
-            self.flying_topics.discard(what)
-        if error is None:
+    def _may_launch(self) -> bool:
+        return self.failure is None and len(self.flying) < MOST_IN_FLIGHT
+
+    def _fly(self, what: str | _Waiting, topic: str, payload: bytes, qos: int, retain: bool) -> bool:
+        """Hand a message to the socket; False when it is not on its way."""
+        try:
+            number = self.client.say(topic, payload, qos, retain)
+        except aiomqtt.MqttError as error:
+            # The connection is lost. The message waits for the next one, retained topics are said anew there.
+            if isinstance(what, _Waiting) and what.qos != 0:
+                self.session._queue.appendleft(what)
+            self.failure = error
+            self.session._wake.set()
+            return False
+        except (ValueError, TypeError) as error:
+            # The client library refuses this very message: saying it again would end every connection.
+            self.session.counters.dropped += 1
+            _log.error("message_not_sendable", topic=topic, error=str(error))
+            return False
+        self.flying[number] = _Flight(what, time.monotonic())
+        self.client.flush()
+        return True
+
+    def _receipt(self, number: int) -> None:
+        """Called by the client library; what it makes room for is said later, outside the library."""
+        self.receipts.append(number)
+        self.session._wake.set()
+
+    def _land(self) -> None:
+        """Take what was acknowledged out of flight."""
+        for number in self.receipts:
+            flight = self.flying.pop(number, None)
+            if flight is None:
+                continue
             self.session.counters.published += 1
-            return
-        # The client library refuses this very message: saying it again would end every connection.
-        self.session.counters.dropped += 1
-        _log.error("message_not_sendable", topic=what if isinstance(what, str) else what.topic, error=str(error))
+            if isinstance(flight.what, str):
+                self.flying_topics.discard(flight.what)
+        self.receipts.clear()
+
+    def _patience(self) -> float:
+        """Seconds until the oldest message in flight is given up, or echoes are looked after."""
+        oldest = next(iter(self.flying.values()), None)
+        return _ECHO_S if oldest is None else max(0.0, oldest.since + PUBLISH_S - time.monotonic())
+
+    def _check_receipts(self) -> None:
+        """A broker that acknowledges nothing is no connection."""
+        self._land()
+        oldest = next(iter(self.flying.values()), None)
+        if oldest is not None and oldest.since + PUBLISH_S <= time.monotonic():
+            raise aiomqtt.MqttError("Operation timed out")
 
     def _heard(self, topic: str, payload: bytes, retained: bool) -> None:
         """One of our own topics comes back. What is not our latest, and not on its way, is said again."""

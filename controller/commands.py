@@ -1,21 +1,39 @@
-"""Commands of the parlor: checked, answered, carried out at most once. None of those carried out moves hardware."""
+"""Commands of the parlor: checked, answered, carried out at most once. None of those carried out moves hardware.
+
+The ids of those that change something are noted in the journal before they are carried out: after a start of the daemon
+a repeated one is answered as before.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
 
 from controller.clock import SystemClock
 from controller.metrics import Metrics
 from controller.publisher import Publisher
-from protocol.mqtt.inbound import InputError, parse_command
+from protocol.mqtt.commands import COMMANDS
+from protocol.mqtt.inbound import MAX_LIFETIME_MS, InputError, parse_command
 from protocol.mqtt.models import Command
 
 CARRIED_OUT: Final = ("status", "replay", "rebirth", "start_match", "end")
 """The verbs that this table carries out; any other is rejected as not available."""
 
 REMEMBERED: Final = 64
+"""Commands that change nothing, so many of the last ones; their repetition does no harm."""
+
+REMEMBERED_S: Final = 15 * 60.0
+"""Commands that change something, for so long: longer than any of them stays valid."""
+
+MOST_CHANGES: Final = 128
+"""… and so many at once; more are rejected until the oldest are forgotten."""
+
+_NOTED: Final = "commands"
+
+assert REMEMBERED_S * 1000 > MAX_LIFETIME_MS
 
 Result = Mapping[str, Any]
 Handler = Callable[[Command], Awaitable[Result]]
@@ -30,17 +48,35 @@ class CommandFailed(Exception):
         self.expected = expected
 
 
+class Notes(Protocol):
+    """What outlives the daemon: the part of the journal that is used here."""
+
+    def meta(self, key: str, default: str = "") -> str: ...
+
+    async def note(self, values: Mapping[str, str | None]) -> None: ...
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A command that was taken: when, on the monotonic clock, and what has been said to it."""
+
+    at: float
+    said: list[dict[str, Any]] = field(default_factory=list)
+
+
 class CommandDesk:
     """Takes the payloads of `command/{verb}` and answers on `response/{client}`."""
 
     def __init__(
-        self, publisher: Publisher, clock: SystemClock, metrics: Metrics, handlers: Mapping[str, Handler]
+        self, publisher: Publisher, clock: SystemClock, metrics: Metrics, handlers: Mapping[str, Handler], notes: Notes
     ) -> None:
         self._publisher = publisher
         self._clock = clock
         self._metrics = metrics
         self._handlers = handlers
-        self._seen: OrderedDict[tuple[str, str], list[dict[str, Any]]] = OrderedDict()
+        self._notes = notes
+        self._read: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
+        self._changed = self._noted()
 
     async def take(self, verb: str, payload: bytes) -> None:
         """Check one command, carry it out once, answer it."""
@@ -49,21 +85,31 @@ class CommandDesk:
         try:
             command = parse_command(payload, verb, stamp.mono_ms, self._publisher.epoch, utc)
         except InputError as error:
-            self._metrics.commands.labels("rejected").inc()
-            if error.client and error.id:
-                body = _body(error.id, verb, "rejected", error.code, field=error.field, expected=error.expected)
-                self._publisher.say_response(error.client, body, error.id)
+            self._refused(verb, error)
             return
         key = (command.client, command.id)
-        if key in self._seen:
-            self._metrics.commands.labels("repeated").inc()
-            for said in self._seen[key]:
-                self._publisher.say_response(command.client, said, command.id)
+        if self._repeated(key):
             return
-        self._seen[key] = []
-        if len(self._seen) > REMEMBERED:
-            self._seen.popitem(last=False)
-        await self._carry_out(verb, command)
+        seen = _Seen(self._clock.monotonic())
+        if not (COMMANDS[verb].changes and verb in self._handlers):
+            self._read[key] = seen
+            if len(self._read) > REMEMBERED:
+                self._read.popitem(last=False)
+            await self._carry_out(verb, command, seen)
+            return
+        await self._change(verb, command, key, seen)
+
+    async def _change(self, verb: str, command: Command, key: tuple[str, str], seen: _Seen) -> None:
+        """Carry out what changes something: noted before it is begun, and again with how it ended."""
+        self._forget_old()
+        if len(self._changed) >= MOST_CHANGES:
+            self._metrics.commands.labels("rejected").inc()
+            body = _body(command.id, verb, "rejected", "too_many")
+            self._publisher.say_response(command.client, body, command.id)
+            return
+        self._changed[key] = seen
+        await self._carry_out(verb, command, seen, self._note)
+        await self._note()
 
     def refuse_retained(self, verb: str, payload: bytes) -> None:
         """A retained command is never acted on; its sender is told."""
@@ -78,26 +124,68 @@ class CommandDesk:
             body = _body(id, verb, "rejected", "retained", expected="a message that is not retained")
             self._publisher.say_response(client, body, id)
 
-    async def _carry_out(self, verb: str, command: Command) -> None:
+    def _refused(self, verb: str, error: InputError) -> None:
+        """Answer a command that is none, or no longer one; a repeated one is answered as it was the first time."""
+        if error.id and error.client and self._repeated((error.client, error.id)):
+            return
+        self._metrics.commands.labels("rejected").inc()
+        if error.client and error.id:
+            body = _body(error.id, verb, "rejected", error.code, field=error.field, expected=error.expected)
+            self._publisher.say_response(error.client, body, error.id)
+
+    def _repeated(self, key: tuple[str, str]) -> bool:
+        seen = self._changed.get(key) or self._read.get(key)
+        if seen is None:
+            return False
+        self._metrics.commands.labels("repeated").inc()
+        for said in seen.said:
+            self._publisher.say_response(key[0], said, key[1])
+        return True
+
+    async def _carry_out(
+        self, verb: str, command: Command, seen: _Seen, keep: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         handler = self._handlers.get(verb)
         if handler is None:
             self._metrics.commands.labels("rejected").inc()
-            self._answer(command, _body(command.id, verb, "rejected", "not_available"))
+            self._answer(command, seen, _body(command.id, verb, "rejected", "not_available"))
             return
         self._metrics.commands.labels("accepted").inc()
-        self._answer(command, _body(command.id, verb, "accepted"))
+        accepted = _body(command.id, verb, "accepted")
+        seen.said.append(accepted)
+        if keep is not None:
+            await keep()
+        self._publisher.say_response(command.client, accepted, command.id)
         try:
             result = await handler(command)
         except CommandFailed as error:
-            self._answer(command, _body(command.id, verb, "failed", error.code, expected=error.expected))
+            self._answer(command, seen, _body(command.id, verb, "failed", error.code, expected=error.expected))
             return
-        self._answer(command, _body(command.id, verb, "done", result=result))
+        self._answer(command, seen, _body(command.id, verb, "done", result=result))
 
-    def _answer(self, command: Command, body: dict[str, Any]) -> None:
-        said = self._seen.get((command.client, command.id))
-        if said is not None:
-            said.append(body)
+    def _answer(self, command: Command, seen: _Seen, body: dict[str, Any]) -> None:
+        seen.said.append(body)
         self._publisher.say_response(command.client, body, command.id)
+
+    # --- over a start of the daemon -----------------------------------------------------------------------------------
+
+    def _forget_old(self) -> None:
+        now = self._clock.monotonic()
+        self._changed = {key: seen for key, seen in self._changed.items() if now - seen.at < REMEMBERED_S}
+
+    async def _note(self) -> None:
+        rows = [[client, id, seen.said] for (client, id), seen in self._changed.items()]
+        await self._notes.note({_NOTED: json.dumps(rows, ensure_ascii=False, separators=(",", ":"))})
+
+    def _noted(self) -> dict[tuple[str, str], _Seen]:
+        """What earlier runs took. How long ago is not known, so its time begins anew."""
+        now = self._clock.monotonic()
+        found = {(client, id): _Seen(now, said) for client, id, said in json.loads(self._notes.meta(_NOTED, "[]"))}
+        for (_, id), seen in found.items():
+            if seen.said[-1]["outcome"] == "accepted":
+                # The daemon ended in the middle of it: it is not begun again, and its sender is told.
+                seen.said.append(_body(id, seen.said[-1]["verb"], "failed", "interrupted"))
+        return found
 
 
 def _body(

@@ -12,7 +12,8 @@ import structlog
 from controller import views
 from controller.answers import Answers
 from controller.clock import SystemClock
-from controller.hardware import Gear, Hardware
+from controller.gear import Gear
+from controller.hardware import Hardware
 from controller.journal import Journal, NewEvent
 from controller.live import Live, TableFacts
 from controller.metrics import Metrics
@@ -194,7 +195,7 @@ class Core:
             if work.seat:
                 self.touch(at_once=True)
             return
-        await self._commit(steps, work.cause)
+        await self._commit(steps, work.cause, work.seat)
 
     def _apply(self, happened: tuple[Event, ...]) -> list[Step]:
         steps: list[Step] = []
@@ -204,7 +205,7 @@ class Core:
             steps.append(Step(event, before, state))
         return steps
 
-    async def _commit(self, steps: list[Step], cause: str | None) -> None:
+    async def _commit(self, steps: list[Step], cause: str | None, seat: str) -> None:
         after = steps[-1].after
         stamp = self._clock.stamp()
         facts = self._publisher.facts(steps, self._journal.next_seq, stamp, cause)
@@ -227,7 +228,7 @@ class Core:
         self._metrics.commit.observe(self._journal.append_seconds)
         self._metrics.events.inc(len(stored))
         if encoded is not None:
-            self._publisher.say_seats(encoded, cause)
+            self._publisher.say_seats(encoded, cause, first=seat)
         self._settle()
         if encoded is not None:
             self._say_state_in_time(encoded)
@@ -251,7 +252,7 @@ class Core:
         state = self.state
         rules = state.setup.rules if state.setup is not None else None
         self._hardware.set_gear(None if rules is None else Gear(rules.tiles, (rules.stacks,) * 4))
-        self._hardware.reconcile(wants(state), state.stop)
+        self._hardware.reconcile(wants(state), state.stop, state.faults)
         self._hardware.show(views.lamps(state))
         self._manage_timers()
         self.on_change(state)

@@ -20,6 +20,7 @@ from controller.lines import Line, host_name
 from controller.live import Live, TableFacts
 from controller.metrics import Metrics
 from controller.notify import Notifier
+from controller.offer import Offer, OfferRefused
 from controller.pairing import Pairing
 from controller.publisher import Publisher
 from controller.reports import Reporter
@@ -67,6 +68,7 @@ class Daemon:
         journal = begun.journal
         host = host_name(kaijin_version())
         self._journal = journal
+        self._offer = Offer(settings.match, journal)
         self._lines = [Line(port, settings.serial.baud, host, settings.log_directory) for port in settings.serial.ports]
         self._session = BrokerSession(
             address,
@@ -80,9 +82,8 @@ class Daemon:
         self._publisher = Publisher(settings.table.id, begun.epoch or 0, clock, self._session)
         self._publisher.seq = journal.last_seq
         self._hardware = Hardware(
-            self._lines, journal, lambda happened: self._core.feed(happened), self._hardware_changed,
-            from_copy=journal.opening.copied,
-        )  # fmt: skip
+            self._lines, journal, lambda happened: self._core.feed(happened), self._hardware_changed
+        )
         self._core = Core(
             begun.state, journal, self._publisher, self._hardware, clock, metrics, settings.timing.speed,
             self._facts, self._decorate,
@@ -102,7 +103,7 @@ class Daemon:
             "start_match": self._start_match,
             "end": self._end,
         }
-        self._desk = desk.CommandDesk(self._publisher, clock, metrics, handlers)
+        self._desk = desk.CommandDesk(self._publisher, clock, metrics, handlers, journal)
         self._health: HealthServer | None = None
         if settings.health.listen:
             host, port = split_listen(settings.health.listen)
@@ -236,19 +237,23 @@ class Daemon:
         return {}
 
     async def _start_match(self, command: Command) -> Mapping[str, Any]:
+        """Put a match on the table: only a press there starts it, nothing from afar moves the machine."""
         if self._core.state.phase not in _RESTING:
             raise desk.CommandFailed("match_running")
-        code = await self._seats.start_match(command.args)
-        if code:
-            raise desk.CommandFailed(code)
-        await self._core.beat()
-        if self._core.state.phase in _RESTING:
-            raise desk.CommandFailed("bad_value", "rules and layout as `kaijin rules list` shows them")
-        return {}
+        try:
+            await self._offer.make(command.args)
+        except OfferRefused as error:
+            raise desk.CommandFailed("bad_value", str(error)) from None
+        self._core.touch(at_once=True)
+        return {"rules": self._offer.rules, "layout": self._offer.layout}
 
     async def _end(self, command: Command) -> Mapping[str, Any]:
         if self._core.state.phase in _RESTING:
-            raise desk.CommandFailed("no_match")
+            if not self._offer.made:
+                raise desk.CommandFailed("no_match")
+            await self._offer.withdraw()
+            self._core.touch(at_once=True)
+            return {}
         self._core.feed(i.EndMatch(), command.id)
         await self._core.beat()
         return {}
@@ -261,8 +266,8 @@ class Daemon:
         can = board.capabilities if board is not None else None
         dice = self._hardware.dice_line.last_identity
         return TableFacts(
-            rules=match.rules,
-            layout=match.layout or self._rules.layouts[0],
+            rules=self._offer.rules,
+            layout=self._offer.layout,
             sensing="none" if match.sensing == "none" or can is None else can.sensing,
             dice=dice.capabilities.dice if dice is not None else "hand",
             aid=can.aid if can else "guide",
@@ -284,6 +289,8 @@ class Daemon:
         """Say how far the table can be counted on, when that has changed."""
         if self._stopping.is_set():
             return
+        if self._offer.made and state.phase not in _RESTING:
+            self._spawn(self._offer.withdraw())
         condition, reason = self._reporter.condition(state)
         if condition == "ready" and not self._ready_told:
             self._ready_told = True

@@ -1,8 +1,9 @@
 """The hardware driver: keeps the boards busy with what the engine wants, and turns what they say into inputs.
 
 An operation is sent once a session; after a reconnect it is sent again under the same id, which the board answers from
-memory. A board that started anew has forgotten: its mechanisms are looked at first, and a throw is never sent twice;
-the dice that lie there are read, and where nobody can read them people are asked.
+memory. A board that started anew has forgotten (unless its memory outlives a reset): its mechanisms are looked at
+first, and a throw is never sent twice; the dice that lie there are read, and where nobody can read them people are
+asked. While an emergency stop is latched everything wanted is held: nothing new is sent, nothing is forgotten.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any, Final, Protocol, cast
 
 import structlog
 
+from controller.faults import FaultLedger, HeldFault
+from controller.gear import Gear, GearKeeper
 from controller.lines import Line, LineLost
 from controller.operations import (
     LIMITS,
@@ -25,6 +28,8 @@ from controller.operations import (
     request_for,
     result_of,
 )
+from controller.sent import ONCE, BoardStart, Once, faces, once_key
+from controller.stops import StopKeeper
 from engine import inputs
 from protocol.serial import messages as serial
 from protocol.serial.vocabulary import LampColour, Side
@@ -41,7 +46,10 @@ LOOK_AGAIN_S: Final = 0.3
 """How often moving mechanisms and dice are looked at."""
 
 QUERY_TIMEOUT_S: Final = 2.0
-MET_KEPT: Final = 512
+SENT_KEPT: Final = 512
+
+CLEAR_STOP: Final = "clear_stop"
+"""The one operation that is carried out under a latched stop: it moves nothing."""
 
 Lamps = tuple[tuple[str, int, int, str], ...]
 
@@ -55,14 +63,6 @@ class Notes(Protocol):
     def meta(self, key: str, default: str = "") -> str: ...
 
     async def note(self, values: Mapping[str, str | None]) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Gear:
-    """How many tiles are played, and the stacks of E, S, W, N."""
-
-    tiles: int
-    stacks: tuple[int, int, int, int]
 
 
 @dataclass(slots=True)
@@ -79,9 +79,9 @@ class _Outstanding:
     want: WantedOperation
     op: serial.OpId
     perhaps_sent: bool
-    """It may have reached a board before this session: under an earlier run, or an earlier session."""
-    boot_id: int | None = None
-    """The start of the board it was last sent to, where that is known."""
+    """It may have reached a board already: under an earlier run of the daemon, or in an earlier session."""
+    sent_to: BoardStart | None = None
+    """The start of the board it was last sent to, where this run of the daemon sent it."""
     ended: bool = False
     task: asyncio.Task[None] | None = None
     answers: asyncio.Queue[serial.OpAccepted | serial.OpRefused] = field(default_factory=asyncio.Queue)
@@ -96,24 +96,21 @@ class Hardware:
         notes: Notes,
         feed: Callable[[inputs.Input], None],
         changed: Callable[[], None] = lambda: None,
-        from_copy: bool = False,
     ) -> None:
         self._lines = tuple(lines)
         self._notes = notes
         self._feed = feed
         self._changed = changed
-        self._from_copy = from_copy
         self._log = structlog.get_logger("hardware")
         self._outstanding: dict[str, _Outstanding] = {}
-        self._met: dict[str, None] = {}
+        self._sent: dict[str, BoardStart] = {}
         self._first_look = True
-        self._gear: Gear | None = None
+        self._faults = FaultLedger(self._lines, feed)
+        self._gear = GearKeeper(self.table_line, self._faults)
+        self._stops = StopKeeper(self._lines, feed, lambda: self._spawn(self._wake()))
         self._lamps: Lamps = ()
         self._lamps_shown: dict[Line, Lamps] = {}
         self._ready = asyncio.Condition()
-        self._stop_told = ""
-        self._stops: dict[Line, str] = {}
-        self._boot_before: dict[Line, str] = {}
         self._background: set[asyncio.Task[None]] = set()
         self.on_key: Callable[[str, str, int], bool] = lambda key, seat, pressed_ms: False
         """Sees each key first, with how long it was held in ms; True keeps it from the engine."""
@@ -148,24 +145,28 @@ class Hardware:
                 return line
         return self._lines[-1]
 
-    def reconcile(self, wants: Iterable[WantedOperation], stop: str = "") -> None:
-        """Make what the boards do match these wants. `stop` is the latched stop the engine knows of."""
-        self._stop_told = stop
-        wanted = {str(want.id): want for want in wants if want.kind == "operation"}
-        for name in self._outstanding.keys() - wanted.keys():
-            self._drop(name)
+    def reconcile(self, wants: Iterable[WantedOperation], stop: str = "", faults: Iterable[HeldFault] = ()) -> None:
+        """Make what the boards do match these wants. `stop` and `faults` are what the engine holds.
+
+        While a stop is latched nothing new is sent and nothing is dropped: what is under way may still be answered.
+        """
+        operations = [want for want in wants if want.kind == "operation"]
+        wanted = {str(want.id): want for want in operations if want.verb != CLEAR_STOP}
+        if not stop:
+            for name in self._outstanding.keys() - wanted.keys():
+                self._drop(name)
         for name, want in wanted.items():
             if name not in self._outstanding:
                 self._take_on(name, want)
-        self._first_look = False
+        self._first_look = self._first_look and bool(stop)
+        self._stops.engine_holds(stop, clear=any(want.verb == CLEAR_STOP for want in operations))
         if not any(item.want.verb == "sort" for item in self._outstanding.values()):
             self.sorting = None
+        self._faults.held(faults)
 
     def set_gear(self, gear: Gear | None) -> None:
         """The gear of the match in play; boards in another one are set before the next operation."""
-        if gear != self._gear:
-            self.table_line.gear_set = False
-        self._gear = gear
+        self._gear.want(gear)
 
     def show(self, lamps: Lamps) -> None:
         """Light these ranges `(side, first stack, last stack, colour)` alone; stacks count from 1 at the right end."""
@@ -187,6 +188,7 @@ class Hardware:
 
     async def close(self) -> None:
         """Give up waiting for boards; what they do goes on."""
+        self._stops.close()
         tasks = [item.task for item in self._outstanding.values() if item.task is not None] + list(self._background)
         for task in tasks:
             task.cancel()
@@ -196,12 +198,8 @@ class Hardware:
     # --- operations ---------------------------------------------------------------------------------------------------
 
     def _take_on(self, name: str, want: WantedOperation) -> None:
-        item = _Outstanding(
-            want, op_id(self._notes.journal_id, want), perhaps_sent=self._first_look or name in self._met
-        )
-        self._met[name] = None
-        if len(self._met) > MET_KEPT:
-            del self._met[next(iter(self._met))]
+        sent_to = self._sent.get(name)
+        item = _Outstanding(want, op_id(self._notes.journal_id, want), self._first_look or sent_to is not None, sent_to)
         self._outstanding[name] = item
         item.task = asyncio.create_task(self._carry_out(name, item), name=f"operation {name}")
 
@@ -209,9 +207,9 @@ class Hardware:
         item = self._outstanding.pop(name)
         if item.task is not None:
             item.task.cancel()
-        if self._notes.meta(_throw_key(name)):
-            # The want has gone, so its outcome lies in the journal: the throw is history.
-            self._spawn(self._notes.note({_throw_key(name): None}))
+        if item.want.verb in ONCE and self._notes.meta(once_key(item.want.verb, name)):
+            # The want has gone, and no stop hides anything: its outcome lies in the journal.
+            self._spawn(self._notes.note({once_key(item.want.verb, name): None}))
 
     async def _carry_out(self, name: str, item: _Outstanding) -> None:
         """See one operation through to its input, over any number of sessions."""
@@ -221,7 +219,6 @@ class Hardware:
                 try:
                     outcome = await self._ask(name, item, line)
                 except LineLost:
-                    item.perhaps_sent = True
                     continue
                 item.ended = True
                 self._feed(outcome)
@@ -231,75 +228,88 @@ class Hardware:
             self._feed(inputs.OperationFailed(name, "unsupported"))
 
     async def _line_for(self, verb: str) -> Line:
-        """The ready line whose board carries the verb out."""
+        """The ready line whose board carries the verb out; not before every stop is cleared."""
         async with self._ready:
             while True:
                 line = self.dice_line if verb == "dice_roll" else self.table_line
-                if line.ready and line in self._boot_before and not self._stops.get(line):
+                if line.ready and not self._stops.holds:
                     return line
                 await self._ready.wait()
 
     async def _ask(self, name: str, item: _Outstanding, line: Line) -> inputs.Input:
         """One session's worth of asking; LineLost when the session ends first."""
-        identity = line.identity
-        if identity is None:
-            raise LineLost("no session")
-        await self._require_gear(line)
-        if item.want.verb == "dice_roll":
-            return await self._throw(name, item, line, identity.boot_id)
-        if item.perhaps_sent and not self._same_start(item, line, identity.boot_id):
-            settled = await self._after_restart(name, item, line)
-            if settled is not None:
-                return settled
-        item.boot_id = identity.boot_id
+        identity = await self._gear.ensure(line)
+        known = item.sent_to is not None and item.sent_to.remembered_by(identity)
+        settled = None
+        if item.want.verb in ONCE:
+            settled = await self._before_once(name, item, line, identity)
+        elif item.perhaps_sent and not known:
+            settled = await self._as_they_stand(name, item, line)
+        if settled is not None:
+            return settled
+        if line.identity is not identity:
+            raise LineLost("the session ended")
+        if self._stops.holds:
+            raise LineLost("a stop is latched")
+        item.perhaps_sent, item.sent_to = True, BoardStart.of(identity)
+        self._remember(name, item.sent_to)
         return await self._send_and_wait(name, item, line)
 
-    def _same_start(self, item: _Outstanding, line: Line, boot_id: int) -> bool:
-        """Whether the board that the operation may have been sent to has been running ever since."""
-        if item.boot_id is not None:
-            return item.boot_id == boot_id
-        return self._boot_before.get(line, "") == str(boot_id)
+    def _remember(self, name: str, start: BoardStart) -> None:
+        self._sent[name] = start
+        if len(self._sent) > SENT_KEPT:
+            del self._sent[next(iter(self._sent))]
 
-    async def _after_restart(self, name: str, item: _Outstanding, line: Line) -> inputs.Input | None:
-        """The board forgot: what its mechanisms prove, or None when it is safe to ask (again)."""
+    async def _as_they_stand(self, name: str, item: _Outstanding, line: Line) -> inputs.Input | None:
+        """Whether the mechanisms stand as the want asks, once they are at rest; None when it is safe to ask (again)."""
+        if item.want.verb in RUN_AGAIN:
+            return None
+        loop = asyncio.get_running_loop()
+        until = loop.time() + LIMITS[item.want.verb].seconds if item.want.verb in LIMITS else loop.time()
         while True:
             status = await line.request(serial.StatusQuery, serial.Status, QUERY_TIMEOUT_S)
-            if "moving" not in (status.centre, status.walls):
+            # What stands half-way after a reset stays so: then it is for the board to go on or to refuse.
+            if "moving" not in (status.centre, status.walls) or loop.time() >= until:
                 break
-            await asyncio.sleep(LOOK_AGAIN_S)
-        if proved_by_status(item.want, status):
-            self._log.info("found done after the board's restart", want=name, verb=item.want.verb)
-            return inputs.OperationDone(name, {})
-        if item.want.verb not in RUN_AGAIN | {"centre_raise", "centre_lower", "walls_raise"}:
-            return inputs.OperationUnknown(name)
-        return None
+            await line.pause(LOOK_AGAIN_S)
+        if not proved_by_status(item.want, status):
+            return None
+        self._log.info("found done already", want=name, verb=item.want.verb)
+        return inputs.OperationDone(name, {})
 
-    async def _throw(self, name: str, item: _Outstanding, line: Line, boot_id: int) -> inputs.Input:
-        """The table's honour: one id is thrown at most once, whatever happens to board, line and daemon."""
-        here = f"{self._notes.journal_id:016x}:{boot_id}"
-        thrown_under = self._notes.meta(_throw_key(name))
-        if not thrown_under:
-            if item.perhaps_sent and self._from_copy:
-                return inputs.OperationUnknown(name)
-            await self._notes.note({_throw_key(name): f"{here} {_faces(await self._dice_at_rest(line))}"})
-        else:
-            begun_under, _, lay_before = thrown_under.partition(" ")
-            if begun_under != here:
-                return await self._dice_that_lie(name, line, lay_before)
-        return await self._send_and_wait(name, item, line)
+    async def _before_once(
+        self, name: str, item: _Outstanding, line: Line, identity: serial.Identity
+    ) -> inputs.Input | None:
+        """The table's honour: one id runs at most once, whatever happens to board, line and daemon; None: send it.
+
+        The note is on the disk before the operation is sent, so one that may have been sent has a note or was lost.
+        """
+        verb, start = item.want.verb, BoardStart.of(identity)
+        dice = verb == "dice_roll"
+        note = Once.parse(self._notes.meta(once_key(verb, name)))
+        if note is not None:
+            if note.journal_id == self._notes.journal_id and note.start.remembered_by(identity):
+                return None
+            return await self._dice_that_lie(name, line, note.lay) if dice else inputs.OperationUnknown(name)
+        if item.perhaps_sent:
+            self._log.warning("nobody can know whether this has been done", want=name, verb=verb)
+            return inputs.OperationUnknown(name)
+        lay = faces(await self._dice_at_rest(line)) if dice else ""
+        await self._notes.note({once_key(verb, name): str(Once(self._notes.journal_id, start, lay))})
+        return None
 
     async def _dice_at_rest(self, line: Line) -> serial.DiceFaces:
         while True:
             lie = await line.request(serial.DiceQuery, serial.DiceFaces, QUERY_TIMEOUT_S)
             if not lie.moving:
                 return lie
-            await asyncio.sleep(LOOK_AGAIN_S)
+            await line.pause(LOOK_AGAIN_S)
 
     async def _dice_that_lie(self, name: str, line: Line, lay_before: str) -> inputs.Input:
         """The faces after a restart; where they lay so before already, the board cannot know whether it threw."""
         lie = await self._dice_at_rest(line)
         self._log.warning("the board restarted with a throw outstanding; its dice are read", want=name, known=lie.known)
-        if not lie.known or _faces(lie) == lay_before:
+        if not lie.known or faces(lie) == lay_before:
             return inputs.OperationUnknown(name)
         return inputs.OperationDone(name, {"dice": list(lie.dice), "quality": "clean", "spin_ms": 0})
 
@@ -320,26 +330,31 @@ class Hardware:
                     # A repeated id is answered from memory, so asking once more cannot move anything twice.
                     patience = QUERY_TIMEOUT_S
                     await line.send(request)
+                case serial.OpRefused(reason="latched"):
+                    await self._until_cleared(line)
+                    await line.send(request)
                 case serial.OpRefused(reason=reason):
                     refusals += 1
                     if reason in REFUSED_FOR_GOOD or refusals > REFUSALS_BORNE:
                         self._log.error("the board refuses", want=name, verb=item.want.verb, reason=reason)
                         return inputs.OperationFailed(name, reason)
-                    await self._before_asking_again(line, reason)
+                    settled = await self._before_asking_again(name, item, line, reason)
+                    if settled is not None:
+                        return settled
                     await line.send(request)
                 case _:
                     self._log.error("an operation takes far too long", want=name, verb=item.want.verb)
                     return self._overdue(name, item, limit.fault)
 
-    async def _before_asking_again(self, line: Line, reason: str) -> None:
-        """Wait for what the refusal was about, as far as that can be waited for."""
-        if reason == "latched":
-            await self._until_cleared(line)
-            return
-        await asyncio.sleep(RESEND_REFUSED_S)
+    async def _before_asking_again(self, name: str, item: _Outstanding, line: Line, reason: str) -> inputs.Input | None:
+        """Wait for what the refusal was about, as far as it can be waited for; its outcome if it stands done."""
+        await line.pause(RESEND_REFUSED_S)
         if reason == "gear":
-            line.gear_set = False
-            await self._require_gear(line, whatever=True)
+            self._gear.doubt()
+            await self._gear.ensure(line)
+        elif reason == "interlock" and item.want.verb not in ONCE:
+            return await self._as_they_stand(name, item, line)
+        return None
 
     def _overdue(self, name: str, item: _Outstanding, fault: str) -> inputs.Input:
         return inputs.OperationUnknown(name) if item.want.verb == "dice_roll" else inputs.OperationFailed(name, fault)
@@ -370,57 +385,39 @@ class Hardware:
 
     # --- boards -------------------------------------------------------------------------------------------------------
 
-    async def _require_gear(self, line: Line, whatever: bool = False) -> None:
-        """Set the board's gear where it is another one than the match's, or `whatever` it said at the handshake."""
-        gear = self._gear
-        identity = line.identity
-        if gear is None or identity is None or line.gear_set or line is not self.table_line:
-            return
-        if whatever or (identity.gear_tiles, identity.stacks) != (gear.tiles, gear.stacks):
-            answer = await line.request(
-                lambda req: serial.SetGear(req, gear.tiles, gear.stacks), serial.GearSet, QUERY_TIMEOUT_S
-            )
-            if not answer.accepted:
-                self._log.error("the board refuses the gear", gear=gear.tiles, reason=answer.reason)
-                self._feed(inputs.FaultRaised("gear_mismatch", "fault", "gear", ""))
-                return
-            self._log.info("gear set", gear=gear.tiles, stacks=gear.stacks)
-        line.gear_set = True
-
     async def _until_cleared(self, line: Line) -> None:
+        await line.pause(RESEND_REFUSED_S)
         async with self._ready:
-            while line.ready and self._stops.get(line):
+            while line.ready and self._stops.holds:
                 await self._ready.wait()
         if not line.ready:
             raise LineLost("the session ended")
 
-    def _line_ready(self, line: Line, identity: serial.Identity) -> None:
-        self._stops[line] = identity.stop_reason
-        if identity.stop_reason and identity.stop_reason != self._stop_told:
-            self._feed(inputs.StopLatched(identity.stop_reason))
-        elif self._stop_told and not any(self._stops.values()):
-            self._feed(inputs.StopCleared())
-        if line.link_fault:
-            line.link_fault = ""
-            self._feed(inputs.FaultCleared("link_lost"))
-        self._lamps_shown.pop(line, None)
-        self._spawn(self._settle_in(line, identity.boot_id))
+    # --- what boards say ----------------------------------------------------------------------------------------------
 
-    async def _settle_in(self, line: Line, boot_id: int) -> None:
-        """Lamps and notes of a new session; whoever waits for the line goes on."""
-        # Operations of an earlier run compare with the start noted then, so it is kept until the new one is noted.
-        self._boot_before.setdefault(line, self._notes.meta(_boot_key(line)))
-        if self._notes.meta(_boot_key(line)) != str(boot_id):
-            await self._notes.note({_boot_key(line): str(boot_id)})
-        async with self._ready:
-            self._ready.notify_all()
+    def _line_ready(self, line: Line, identity: serial.Identity) -> None:
+        self._gear.greeted(line, identity)
+        self._stops.greeted(line, identity.stop_reason)
+        self._faults.greeted(line)
+        self._lamps_shown.pop(line, None)
+        self._spawn(self._settle_in(line))
+
+    async def _settle_in(self, line: Line) -> None:
+        """Whoever waits for the line goes on; lamps; and once the board has told all that stands, that is compared."""
+        await self._wake()
         self._send_lamps(line)
         self._changed()
+        identity = line.identity
+        try:
+            # Messages come in order: behind the answer to this there is no fault that stood before.
+            await line.request(serial.StatusQuery, serial.Status, QUERY_TIMEOUT_S)
+        except LineLost:
+            return
+        if line.identity is identity:
+            self._faults.heard_out(line)
 
     def _line_lost(self, line: Line, reason: str) -> None:
-        if line.sessions and not line.link_fault:
-            line.link_fault = reason
-            self._feed(inputs.FaultRaised("link_lost", "fault", "link", ""))
+        self._faults.lost(line)
         self.sorting = None
         self._changed()
 
@@ -441,18 +438,14 @@ class Hardware:
                 self._feed(inputs.RowLaid(side))
             case serial.DiceUnasked(known=known, dice=dice):
                 self._feed(inputs.DiceUnasked(dice if known else None))
-            case serial.FaultRaised(code=code, severity=severity, mechanism=mechanism, side=side):
-                self._feed(inputs.FaultRaised(code, severity, mechanism, side))
-            case serial.FaultCleared(code=code, side=side):
-                self._feed(inputs.FaultCleared(code, side))
+            case serial.FaultRaised():
+                self._faults.raised(line, message)
+            case serial.FaultCleared():
+                self._faults.cleared(line, message)
             case serial.StopLatched(reason=reason):
-                self._stops[line] = reason
-                self._feed(inputs.StopLatched(reason))
+                self._stops.latched(line, reason)
             case serial.StopCleared():
-                self._stops[line] = ""
-                if not any(self._stops.values()):
-                    self._feed(inputs.StopCleared())
-                self._spawn(self._wake())
+                self._stops.cleared(line)
 
     def _operation_says(self, message: serial.OpAccepted | serial.OpRefused | serial.OpResult) -> None:
         """A result ends its operation at once, whatever its task was waiting for; an id has one result for good."""
@@ -470,7 +463,7 @@ class Hardware:
 
     def _progress(self, message: serial.OpProgress) -> None:
         for item in self._outstanding.values():
-            if item.op == message.op:
+            if item.op == message.op and item.want.verb == "sort":
                 counted: dict[str, int] = {}
                 counted.update(zip(serial.SIDES, message.tiles, strict=True))
                 self.sorting = Sorting(item.want.params["set"], counted, message.seconds)
@@ -504,16 +497,3 @@ def _where(status: serial.Status, number: int) -> str:
 def _lamp(side: str, first: int, last: int, colour: str) -> serial.Lamp:
     """The board counts stacks from 0."""
     return serial.Lamp(cast(Side, side), first - 1, last - 1, cast(LampColour, colour))
-
-
-def _faces(lie: serial.DiceFaces) -> str:
-    """The faces as a note keeps them, `?` where the board does not read them."""
-    return f"{lie.dice[0]},{lie.dice[1]}" if lie.known else "?"
-
-
-def _throw_key(name: str) -> str:
-    return f"throw:{name}"
-
-
-def _boot_key(line: Line) -> str:
-    return f"boot:{line.name}"

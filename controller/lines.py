@@ -9,7 +9,7 @@ import socket
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 import structlog
 
@@ -65,8 +65,8 @@ class Line:
         self.refusal = ""
         self.trouble = "not opened yet"
         self.sessions = 0
-        self.gear_set = False
-        self.link_fault = ""
+        self.failures = 0
+        """Messages that this daemon failed on; each cost itself alone."""
         self.on_ready: Callable[[Line, serial.Identity], None] = lambda line, identity: None
         self.on_lost: Callable[[Line, str], None] = lambda line, reason: None
         self.on_message: Callable[[Line, serial.Message], None] = lambda line, message: None
@@ -82,12 +82,13 @@ class Line:
         self._port_lost: asyncio.Future[str] | None = None
         self._session_end: asyncio.Future[None] | None = None
         self._no_session_since = 0.0
-        self._requests: dict[int, tuple[type[Any], asyncio.Future[Any]]] = {}
+        self._requests: dict[int, tuple[tuple[type[Any], ...], asyncio.Future[Any]]] = {}
         self._next_request = 1
         self._outbox: list[serial.Message] = []
         self._waiting_for_room: list[asyncio.Future[None]] = []
         self._early: list[serial.Message] = []
         self._handshake: asyncio.Task[None] | None = None
+        self._failed_on: set[str] = set()
         self._told: dict[str, float] = {}
         self._untold = 0
         self._log = structlog.get_logger("line").bind(port=name)
@@ -146,19 +147,32 @@ class Line:
 
         LineLost when the session ends or the board says nothing for `timeout` seconds.
         """
+        wanted: tuple[type[serial.Message], ...] = (cast(type[serial.Message], answer),)
+        return cast(_Answer, await self.ask(make, wanted, timeout))
+
+    async def ask(
+        self, make: Callable[[int], serial.Message], answers: tuple[type[Any], ...], timeout: float
+    ) -> serial.Message:
+        """As `request`, where the answer may be one of several messages."""
         number = self._next_request
         self._next_request = number % 0xFFFF + 1
         future: asyncio.Future[Any] = self._loop.create_future()
-        self._requests[number] = (answer, future)
+        self._requests[number] = (answers, future)
         try:
             async with asyncio.timeout(timeout):
                 await self.send(make(number))
-                reply: _Answer = await future
+                reply: serial.Message = await future
                 return reply
         except TimeoutError:
-            raise LineLost(f"no {answer.__name__} within {timeout:g} s") from None
+            expected = " or ".join(answer.__name__ for answer in answers)
+            raise LineLost(f"no {expected} within {timeout:g} s") from None
         finally:
             self._requests.pop(number, None)
+
+    async def pause(self, seconds: float) -> None:
+        """Let time pass; LineLost when the session ends meanwhile."""
+        with contextlib.suppress(TimeoutError):
+            await self.while_up(asyncio.Event().wait(), seconds)
 
     async def while_up(self, work: Awaitable[_Value], timeout: float) -> _Value:
         """The result of `work`; LineLost when the session ends first, TimeoutError after `timeout` seconds."""
@@ -273,23 +287,37 @@ class Line:
     # --- the session --------------------------------------------------------------------------------------------------
 
     def _handle(self, events: Iterable[LinkEvent]) -> None:
+        """Take each event; what this daemon fails on costs itself alone: the link has acknowledged those behind it."""
         for event in events:
-            match event:
-                case SessionStarted():
-                    self._begin_session()
-                case Delivered(message=message):
-                    self._deliver(message)
-                case LinkLost(reason=reason):
-                    self._end_session(reason)
-                case Undecodable(error=error):
-                    self._log.warning("a message that keeps no contract", field=error.field, expected=error.expected)
-                case VersionRefused(words=words):
-                    self._refuse(words)
+            try:
+                self._take(event)
+            except Exception:
+                self._failed(event.message if isinstance(event, Delivered) else event)
+
+    def _take(self, event: LinkEvent) -> None:
+        match event:
+            case SessionStarted():
+                self._begin_session()
+            case Delivered(message=message):
+                self._deliver(message)
+            case LinkLost(reason=reason):
+                self._end_session(reason)
+            case Undecodable(error=error):
+                self._log.warning("a message that keeps no contract", field=error.field, expected=error.expected)
+            case VersionRefused(words=words):
+                self._refuse(words)
+
+    def _failed(self, what: object) -> None:
+        """Count a failure, and tell the first of its kind."""
+        self.failures += 1
+        kind = type(what).__name__
+        if kind not in self._failed_on:
+            self._failed_on.add(kind)
+            self._log.exception("the daemon failed on a message; it goes on with the next", message=kind)
 
     def _begin_session(self) -> None:
         self._session_end = self._loop.create_future()
         self._early = []
-        self.gear_set = False
         self._handshake = self._loop.create_task(self._identify(), name=f"handshake {self.name}")
 
     async def _identify(self) -> None:
@@ -297,7 +325,7 @@ class Line:
         number = self._next_request
         self._next_request = number % 0xFFFF + 1
         future: asyncio.Future[Any] = self._loop.create_future()
-        self._requests[number] = (serial.Identity, future)
+        self._requests[number] = ((serial.Identity,), future)
         self._link.send(serial.Identify(number, serial.PROTOCOL_MIN, serial.PROTOCOL, self._host))
         self._pump()
         try:
@@ -330,7 +358,10 @@ class Line:
         self.on_ready(self, identity)
         early, self._early = self._early, []
         for message in early:
-            self.on_message(self, message)
+            try:
+                self.on_message(self, message)
+            except Exception:
+                self._failed(message)
 
     def _refuse(self, words: str) -> None:
         if self.refusal != words:
@@ -340,8 +371,8 @@ class Line:
 
     def _deliver(self, message: serial.Message) -> None:
         number = getattr(message, "req", 0)
-        kind, future = self._requests.get(number, (None, None))
-        if future is not None and kind is type(message):
+        answers, future = self._requests.get(number, ((), None))
+        if future is not None and type(message) in answers:
             if not future.done():
                 future.set_result(message)
             return

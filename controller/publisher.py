@@ -97,12 +97,15 @@ class Publisher:
             mine={seat: to_json(views.seat_view(state, seat, live, public)["me"]) for seat in SEATS},
         )
 
-    def say_seats(self, encoded: EncodedViews, cause: str | None = None, only_changed: bool = True) -> None:
-        """Say the seats' views, those that have changed or all."""
-        for seat in SEATS:
-            said = self._said
-            same = said is not None and said.public == encoded.public and said.mine[seat] == encoded.mine[seat]
-            if only_changed and same:
+    def say_seats(
+        self, encoded: EncodedViews, cause: str | None = None, only_changed: bool = True, first: str = ""
+    ) -> None:
+        """Say the seats' views, those that have changed or all: `first` that seat's, then those asked anew."""
+        said = self._said
+        same = {seat: said is not None and said.mine[seat] == encoded.mine[seat] for seat in SEATS}
+        same_public = said is not None and said.public == encoded.public
+        for seat in sorted(SEATS, key=lambda seat: (seat != first, same[seat])):
+            if only_changed and same_public and same[seat]:
                 continue
             head = self.envelope("seat", {}, cause=cause)
             self._outlet.set_retained(self.topics.seat(seat), encode_parts(head, encoded.public, encoded.mine[seat]))

@@ -138,6 +138,7 @@ class Reporter:
             for what in ("frames_in", "frames_out", "retransmits", "duplicates", "gaps", "sessions", "losses"):
                 metrics.link.labels(line.name, what).set(getattr(line.stats, what))
             metrics.link.labels(line.name, "bad_frames").set(_bad_frames(line))
+            metrics.link.labels(line.name, "failed_messages").set(line.failures)
 
 
 def resident_bytes() -> int:

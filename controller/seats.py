@@ -79,12 +79,12 @@ class SeatDesk:
                 self._core.refuse(seat, id, BOARD_ABSENT)
             return BOARD_ABSENT
         match, timing, facts = self._settings.match, self._settings.timing, self._facts()
-        rules = params.get("rules") or match.rules
+        rules = params.get("rules") or facts.rules
         own = rules == match.rules
         begin = i.StartMatch(
             rules=rules,
             options=match.options if own else {},
-            layout=params.get("layout") or (match.layout if own else ""),
+            layout=params.get("layout") or (facts.layout if rules == facts.rules else ""),
             sensing=facts.sensing,
             dice=facts.dice,
             aid=facts.aid,

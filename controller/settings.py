@@ -142,6 +142,10 @@ class WebSettings(Section):
     """`[web]`: the pages and their MQTT bridge (`kaijin web`)."""
 
     listen: Listen = Field("127.0.0.1:8480", min_length=1, description='host:port such as "0.0.0.0:8480"')
+    health_listen: Listen = Field(
+        "127.0.0.1:9471",
+        description='host:port such as "127.0.0.1:9471" for /healthz and /metrics, or "" for none',
+    )
     public_url: str = Field(
         "", pattern=r"^(https?://[^\s/]+(/[^\s]*)?)?$", description='how tablets reach the pages, as "http://host:port"'
     )

@@ -1,13 +1,15 @@
 """`kaijin web`: the pages, their bridge to the broker, and the pairing of displays. A process of its own.
 
 It knows no hand and no wall: it reads nothing from the broker but the answers to pairings. A password leaves it in the
-body of a POST answer alone, never in a page, a path or a log.
+body of a POST answer alone, never in a page, a path or a log. How the server is stands on a listener of its own.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import NoReturn
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 
 import structlog
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 from pydantic import ValidationError
 
 from controller.broker import BrokerAddress, BrokerSession
@@ -23,7 +26,7 @@ from controller.notify import Notifier
 from controller.settings import Settings, split_listen
 from controller.web_address import pages_url
 from controller.web_bridge import Bridge
-from controller.web_pages import Pages, add_headers
+from controller.web_pages import HEADERS, Pages, add_headers
 from controller.web_pairing import Asks, PairingCounters, PairingError, Register, Tokens
 from controller.web_requests import Refusal, body_of, compact_json, reply, reply_to, text_field, who_asks
 from protocol.mqtt.envelope import EnvelopeError, decode
@@ -36,11 +39,19 @@ SHUTDOWN_S = 1.5
 
 _STATUS = {"bad_token": 403, "refused": 403, "second_device": 409, "expired": 410, "too_many": 429}
 _log = structlog.get_logger("web")
-_Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_http_log = logging.getLogger("web.http")
+_Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+class ListenError(Exception):
+    """An address that cannot be listened on; the message names the key of the settings and the reason."""
 
 
 class WebServer:
-    """The page server of one table: `start`, then `run` until `stop`."""
+    """The page server of one table: `start`, then `run` until `stop`.
+
+    `port` is that of the pages, `health_port` that of `/healthz` and `/metrics` (0: not served).
+    """
 
     def __init__(self, settings: Settings, credentials: Credentials | None = None) -> None:
         self.settings = settings
@@ -73,8 +84,9 @@ class WebServer:
         )
         self._said: Mapping[str, str | None] | None = None
         self._stop = asyncio.Event()
-        self._runner: web.AppRunner | None = None
+        self._runners: list[web.AppRunner] = []
         self.port = 0
+        self.health_port = 0
 
     @property
     def url(self) -> str:
@@ -86,25 +98,44 @@ class WebServer:
         self._stop.set()
 
     async def start(self) -> None:
-        """Listen; OSError where the address cannot be had."""
-        app = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard])
+        """Listen; ListenError where an address cannot be had."""
+        web_settings = self.settings.web
+        pages = self._application()
+        pages.router.add_get("/mqtt", self.bridge.handle)
+        pages.router.add_post("/pair", self._pair)
+        pages.router.add_post("/pair/ask", self._ask)
+        pages.router.add_post("/pair/wait", self._wait)
+        Pages().add_routes(pages)
+        self.port = await self._listen("listen", web_settings.listen, pages)
+        if web_settings.health_listen:
+            health = self._application()
+            health.router.add_get("/healthz", self._healthz)
+            health.router.add_get("/metrics", self._metrics)
+            self.health_port = await self._listen("health_listen", web_settings.health_listen, health)
+
+    def _application(self) -> web.Application:
+        app = web.Application(client_max_size=MAX_BODY_BYTES)
         app.on_response_prepare.append(add_headers)
-        app.router.add_get("/mqtt", self.bridge.handle)
-        app.router.add_get("/healthz", self._healthz)
-        app.router.add_get("/metrics", self._metrics)
-        app.router.add_post("/pair", self._pair)
-        app.router.add_post("/pair/ask", self._ask)
-        app.router.add_post("/pair/wait", self._wait)
-        Pages().add_routes(app)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN_S)
-        await self._runner.setup()
-        host, port = split_listen(self.settings.web.listen)
+        return app
+
+    async def _listen(self, key: str, where: str, app: web.Application) -> int:
+        """Serve the application at host:port; the port."""
+        runner = web.AppRunner(app, access_log=None, logger=_http_log, shutdown_timeout=SHUTDOWN_S)
+        await runner.setup()
+        assert runner.server is not None
+        # Around the whole application: its routing looks at headers before any middleware of it.
+        runner.server.request_handler = functools.partial(self._guard, runner.server.request_handler)
+        self._runners.append(runner)
         try:
-            await web.TCPSite(self._runner, host, port).start()
-        except OSError:
-            await self._runner.cleanup()
-            raise
-        self.port = self._runner.addresses[0][1]
+            await web.TCPSite(runner, *split_listen(where)).start()
+        except OSError as error:
+            await self._stop_listening()
+            raise ListenError(f"[web] {key} = {where!r}: {error.strerror}") from None
+        return int(runner.addresses[0][1])
+
+    async def _stop_listening(self) -> None:
+        await asyncio.gather(*(runner.cleanup() for runner in self._runners))
+        self._runners.clear()
 
     async def run(self, notifier: Notifier | None = None) -> None:
         """Serve until `stop`; then end within 5 s."""
@@ -124,8 +155,7 @@ class WebServer:
             notifier.stopping()
             self.session.stop()
             self.bridge.close_all()
-            if self._runner is not None:
-                await self._runner.cleanup()
+            await self._stop_listening()
             await session
 
     def _look(self) -> None:
@@ -219,12 +249,16 @@ class WebServer:
         )
         return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE, "Cache-Control": "no-store"})
 
-    @web.middleware
-    async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        """Turns away other sites' pages, and words every error in one way."""
+    async def _guard(self, handler: _Handler, request: web.BaseRequest) -> web.StreamResponse:
+        """Turns away other sites' pages, and words every error in one way.
+
+        What is turned away is not routed, so that the application adds no headers to it.
+        """
         origin = request.headers.get("Origin")
         if origin is not None and not self._own(origin, request.host):
-            return reply({"code": "foreign_origin"}, 403)
+            return reply({"code": "foreign_origin"}, 403, HEADERS)
+        if request.headers.get("Expect", "").lower() not in ("", "100-continue"):
+            return reply({"code": "bad_request"}, 417, HEADERS)
         try:
             return await handler(request)
         except Refusal as refusal:
@@ -240,8 +274,23 @@ class WebServer:
             return reply({"code": "internal"}, 500)
 
     def _own(self, origin: str, host: str) -> bool:
-        public = urlsplit(self.settings.web.public_url).netloc
-        return urlsplit(origin).netloc in {host, public} - {""}
+        return _netloc(origin) in {host, _netloc(self.settings.web.public_url)} - {""}
+
+
+def _is_own_trouble(record: logging.LogRecord) -> bool:
+    """Whether a line of the HTTP library is worth writing: that a client sent nonsense is not."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], HttpProcessingError)
+
+
+_http_log.addFilter(_is_own_trouble)
+
+
+def _netloc(url: str) -> str:
+    """Host and port of an address, empty where it has none or is nonsense."""
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return ""
 
 
 def web_credentials(settings: Settings) -> Credentials:

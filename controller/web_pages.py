@@ -62,13 +62,21 @@ class Pages:
         hidden = any(part.startswith(".") for part in Path(name).parts)
         if content_type is None or hidden or "\0" in name:
             raise web.HTTPNotFound
-        path = (self._folder / name).resolve()
-        if not path.is_relative_to(self._folder) or not path.is_file():
+        path = self._found(name)
+        if path is None:
             raise web.HTTPNotFound
         charset = "" if content_type.startswith("image/") else "; charset=utf-8"
         # Asked for again each time, and answered with 304 while unchanged: an update is there at the next load.
         headers = {"Content-Type": content_type + charset, "Cache-Control": "no-cache"}
         return web.FileResponse(path, headers=headers)
+
+    def _found(self, name: str) -> Path | None:
+        """The file of this name in the folder; None where there is none or no file can be called so."""
+        try:
+            path = (self._folder / name).resolve()
+            return path if path.is_relative_to(self._folder) and path.is_file() else None
+        except (OSError, ValueError):
+            return None
 
 
 def displays_folder() -> Path:

@@ -240,7 +240,8 @@ def _place(place: str) -> str:
 
 
 def _hashed(text: str) -> str:
-    return secret_hash(text.encode())
+    # JSON can carry half a surrogate pair, which is no UTF-8: a wrong token like any other.
+    return secret_hash(text.encode(errors="surrogatepass"))
 
 
 def _valid(path: Path, place: str) -> bool:

@@ -7,7 +7,7 @@ const BLOCKING = new Set(["fault", "critical"]);
 /** The alert that takes the whole column, or null. `busy`: people have something to do that no fault stands in the way of. */
 export function alertTask(view, busy) {
   const machine = view.machine ?? {};
-  if (machine.stop) return stopped(machine.stop);
+  if (machine.stop) return stoppedFace(machine.stop);
   if (machine.link === "lost") return { tone: "alert", face: "link", kicker: say("alert.link"), say: say("alert.link.say"), hint: say("alert.link.hint") };
   const critical = (machine.faults ?? []).find((fault) => fault.severity === "critical");
   const blocking = critical ?? (busy || machine.problem ? null : (machine.faults ?? []).find((fault) => BLOCKING.has(fault.severity)));
@@ -32,7 +32,8 @@ export function faulty(fault) {
   };
 }
 
-function stopped(reason) {
+/** An emergency stop and its reason. */
+export function stoppedFace(reason) {
   return {
     tone: "alert",
     face: "stop",

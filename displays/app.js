@@ -4,7 +4,7 @@ import mqtt from "./vendor/mqtt.esm.js";
 import { connectionFace } from "./cover.js";
 import { TableLink } from "./link.js";
 import { createPage } from "./page.js";
-import { askForSeat, pairWithToken, storePairing, storedPairing, takeFragment, waitForGrant } from "./pairing.js";
+import { askForSeat, forgetPairing, pairWithToken, storePairing, storedPairing, takeFragment, waitForGrant } from "./pairing.js";
 import { Presses } from "./presses.js";
 import { say } from "./text.js";
 
@@ -18,6 +18,7 @@ let leaving = false;
 let asking = 0;
 let unspent = null; // a token that could not be used because the seat is held
 let face = null; // what the page shows while it has no pairing
+let reword = null; // makes that face again
 const presses = PLACE === "view" ? null : new Presses((input) => link?.send(input));
 const fragment = takeFragment();
 const page = await createPage({ presses, unpair, paired: () => PLACE !== "view" && pairing !== null });
@@ -34,7 +35,7 @@ async function begin() {
 }
 
 async function useToken(token, known = null) {
-  show({ kind: "pairing", title: say("cover.pairing"), busy: true });
+  show(() => ({ kind: "pairing", title: say("cover.pairing"), busy: true }));
   const { pairing: fresh, problem, name } = await pairWithToken(token);
   unspent = problem === "second" || problem === "failed" ? token : null;
   if (fresh) connect(fresh);
@@ -45,7 +46,7 @@ async function useToken(token, known = null) {
 function connect(fresh) {
   pairing = fresh;
   leaving = false;
-  face = null;
+  face = reword = null;
   storePairing(PLACE, fresh);
   link?.close();
   link = new TableLink(mqtt, fresh, heard);
@@ -69,49 +70,61 @@ function refresh() {
   page.tick();
 }
 
-function show(next) {
-  face = next && { ...next, act: acted };
-  refresh();
+/** Shows a face; `words` makes it, so that it can be made again in another language. */
+function show(words) {
+  reword = () => {
+    face = { ...words(), act: acted };
+    refresh();
+  };
+  reword();
 }
 
 function unpaired(more = "") {
   if (PLACE === "view") ask("view");
-  else show({ kind: "unpaired", title: say("cover.pair"), hint: say("cover.pair.hint"), more, seats: true });
+  else show(() => ({ kind: "unpaired", title: say("cover.pair"), hint: say("cover.pair.hint"), more, seats: true }));
 }
 
 async function ask(seat) {
   const turn = ++asking;
-  const name = seat === "view" ? say("wall_view") : say(`seat.${seat}`);
-  show({ kind: "pairing", title: say("cover.pairing"), busy: true });
+  show(() => ({ kind: "pairing", title: say("cover.pairing"), busy: true }));
   const asked = await askForSeat(seat);
   if (turn !== asking) return;
   if (!asked.code) {
     refusedBy(asked.problem, seat, asked.name);
     return;
   }
-  show({
-    kind: "code", title: say("cover.code"), code: asked.code, hint: say("cover.code.hint", { seat: name }), busy: true,
+  show(() => ({
+    kind: "code", title: say("cover.code"), code: asked.code, hint: say("cover.code.hint", { seat: placeName(seat) }), busy: true,
     buttons: PLACE === "view" ? [] : [{ label: say("press.cancel"), act: { cancel: true } }],
-  });
+  }));
   const answer = await waitForGrant(asked.ask, seat, () => turn === asking);
   if (turn !== asking) return;
   if (answer.pairing) connect(answer.pairing);
   else refusedBy(answer.problem, seat, answer.name);
 }
 
+function placeName(seat) {
+  return seat === "view" ? say("wall_view") : say(`seat.${seat}`);
+}
+
 function refusedBy(problem, seat, name = "") {
-  const place = seat === "view" ? say("wall_view") : say(`seat.${seat}`);
+  show(() => refusalFace(problem, seat, name));
+}
+
+function refusalFace(problem, seat, name) {
   const buttons = [{ label: say("cover.press_retry"), act: { retry: seat } }, ...(PLACE === "view" ? [] : [{ label: say("press.cancel"), act: { cancel: true } }])];
   if (problem === "second") {
-    show({ kind: "second", tone: "alert", title: say("cover.second", { seat: place }), hint: say("cover.second.hint"), more: name ? say("cover.second.named", { name }) : "", buttons });
-    return;
+    return { kind: "second", tone: "alert", title: say("cover.second", { seat: placeName(seat) }), hint: say("cover.second.hint"), more: name ? say("cover.second.named", { name }) : "", buttons };
   }
   const title = { token: say("cover.token_refused"), refused: say("cover.ask_refused") }[problem] ?? say("cover.pair_failed");
-  show({ kind: "pair_failed", tone: "alert", title, buttons });
+  return { kind: "pair_failed", tone: "alert", title, buttons };
 }
 
 function acted(what) {
-  if (what.choose) ask(what.choose);
+  if (what.language) {
+    page.change("language", what.language);
+    reword?.();
+  } else if (what.choose) ask(what.choose);
   else if (what.retry && unspent?.seat === what.retry) useToken(unspent);
   else if (what.retry) ask(what.retry);
   else if (what.cancel || what.again) {
@@ -131,7 +144,7 @@ function forget() {
   leaving = false;
   link?.close();
   link = null;
+  forgetPairing(pairing ?? storedPairing(PLACE));
   pairing = null;
-  storePairing(PLACE, null);
   unpaired();
 }

@@ -2,7 +2,7 @@
 
 import { SEATS } from "./geometry.js";
 import { html, keyed, set, show } from "./svg.js";
-import { language, say } from "./text.js";
+import { LANGUAGES, language, say } from "./text.js";
 
 /** A cover over the page inside `holder`; `draw(face)` with null takes it away. */
 export function createCover(holder) {
@@ -33,6 +33,10 @@ function fill(node, face) {
     const buttons = face.buttons.map((button) => act("press press-second", face, button.act, html("span", { text: button.label })));
     node.append(html("div", { class: "cover-buttons" }, ...buttons));
   }
+  const languages = LANGUAGES.map((code, index) =>
+    act("cover-language", face, { language: code }, html("span", { lang: code, text: say("language.full", {}, index) })),
+  );
+  node.append(html("div", { class: "cover-languages" }, ...languages));
 }
 
 function act(classes, face, what, ...children) {

@@ -1,19 +1,31 @@
 // How a display gets its seat: a one-time token in the address's fragment, or a code confirmed at the table.
 
-import { deviceId, deviceName, recall, remember } from "./settings.js";
+import { deviceId, deviceName, recall, recallHere, remember, rememberHere } from "./settings.js";
 
 const POLL_MS = 1000;
 const PLACES = new Set(["E", "S", "W", "N", "view"]);
 
-/** The pairing this display holds, or null. `place` "view" and the seats are kept apart: one device may be both. */
+/** The pairing this display holds, or null. Seats are kept apart: two tabs of one browser may hold two of them. */
 export function storedPairing(place) {
-  const known = recall(place === "view" ? "pairing.view" : "pairing");
+  const seat = place === "view" ? "view" : recallHere("seat") ?? recall("seat");
+  const known = recall(`pairing.${seat}`);
   return known?.user && known.password && known.table && PLACES.has(known.seat) ? known : null;
 }
 
-/** Keeps a pairing, or forgets it (null). */
+/** Keeps a pairing; this tab, and whatever is opened next on this device, is that seat's display. */
 export function storePairing(place, pairing) {
-  remember(place === "view" ? "pairing.view" : "pairing", pairing);
+  remember(`pairing.${pairing.seat}`, pairing);
+  if (place === "view") return;
+  rememberHere("seat", pairing.seat);
+  remember("seat", pairing.seat);
+}
+
+/** Forgets a pairing. */
+export function forgetPairing(pairing) {
+  if (!pairing) return;
+  remember(`pairing.${pairing.seat}`, null);
+  rememberHere("seat", null);
+  if (recall("seat") === pairing.seat) remember("seat", null);
 }
 
 /** Takes `#seat=E&token=…` out of the address, at once, and returns {seat, token} or null. */

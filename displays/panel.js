@@ -83,8 +83,9 @@ function drawCards(panel) {
 
 /** A button for something that is sent to the table. */
 export function pressable(button) {
-  const node = html("button", { type: "button", class: `press press-${button.kind}`, "data-action": button.action }, html("span", { class: "label", text: button.label }));
-  node.press = button;
+  const node = html("button", { type: "button", class: `press press-${button.kind}`, "data-action": button.action ?? "choose" }, html("span", { class: "label", text: button.label }));
+  if (button.choose) node.choose = button.choose;
+  else node.press = button;
   node.disabled = !button.ready;
   return node;
 }

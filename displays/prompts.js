@@ -1,5 +1,6 @@
 // The prompts of the table, one function each: what is asked in words, and the buttons that answer it.
 
+import { stoppedFace } from "./alerts.js";
 import { countOf, goldBody, goldHint, resultWords, turnsBody, waitingTask } from "./waiting.js";
 import { fullPlace, placeWords } from "./places.js";
 import { diceText, say, sayCode, seatName, tileName } from "./text.js";
@@ -11,6 +12,15 @@ const may = (want, action) => want.actions.includes(action);
 
 /** verb → task of a want; null where the want has nothing to say (then waiting is shown). */
 export const ANSWERS = {
+  // Clearing an emergency stop takes two presses: hands off first.
+  stopped: ({ view, want, choice }) => ({
+    ...stoppedFace(view.machine?.stop ?? want.params.reason),
+    buttons: [
+      choice.sure
+        ? press(want, "clear", say("press.clear_stop.sure"))
+        : { choose: { sure: true }, label: say("press.clear_stop"), kind: "second", ready: true },
+    ],
+  }),
   start: ({ want, choice }) => {
     const rules = choice.rules ?? want.params.rules;
     const layout = choice.layout ?? want.params.layout ?? null;
@@ -70,7 +80,10 @@ export const ANSWERS = {
       buttons: [...(may(want, "roll") ? [press(want, "roll", say("press.roll"))] : []), ...(tail ? tailButtons(tail) : [])],
     };
   },
-  dice: ({ want, choice }) => dicePad(want, choice, say("do.dice"), say("do.dice.hint", { purpose: say(`purpose.${want.params.purpose}`) }), "mine"),
+  dice: ({ want, choice }) => {
+    const task = dicePad(want, choice, say("do.dice"), say("do.dice.hint", { purpose: say(`purpose.${want.params.purpose}`) }), "mine");
+    return { ...task, buttons: [...task.buttons, ...(may(want, "cocked") ? [press(want, "cocked", say("press.cocked"), {}, "second")] : [])] };
+  },
   dice_lost: ({ want, choice }) => {
     const seen = Object.entries(want.params.seen ?? {}).map(([seat, dice]) =>
       say(dice ? "do.dice_lost.seen" : "do.dice_lost.none", { seat: seatName(seat), dice: diceText(dice) }),
@@ -99,7 +112,7 @@ export const ANSWERS = {
     const words = placeWords(positions, viewer);
     const mine = seat === viewer;
     const door = view.phase === "door" || (view.door && positions?.includes(view.door));
-    const buttons = may(want, "ok") ? [press(want, "ok", say("press.taken"))] : [];
+    const buttons = may(want, "ok") ? [press(want, "ok", say("press.taken"))] : byHand(want);
     const turn = of > 1 ? say("wait.hint_take", { n, of }) : "";
     if (door) return { tone: mine ? "mine" : "all", say: say(mine ? "wait.door_mine" : "wait.door", { place: fullPlace(positions) }), hint: "", buttons };
     return {
@@ -115,9 +128,9 @@ export const ANSWERS = {
       return {
         tone: "mine",
         say: say("do.flowers.full", { n: want.params.tiles.length }),
-        hint: join(fullPlace(want.params.positions), say("do.flowers.full.hint")),
+        hint: fullPlace(want.params.positions),
         body: { kind: "tiles", tiles: want.params.tiles },
-        buttons: may(want, "ok") ? [press(want, "ok", say("press.done"))] : [],
+        buttons: byHand(want),
       };
     }
     return {
@@ -145,12 +158,15 @@ export const ANSWERS = {
     body: { kind: "faces", tile: choice.tile ?? null, suit: choice.suit ?? "m" },
     buttons: [press(want, "face", choice.tile ? say("press.face", { tile: tileName(choice.tile) }) : say("press.face_none"), clean({ tile: choice.tile }), "primary", Boolean(choice.tile))],
   }),
-  flip: ({ view, want }) => ({
-    tone: "mine",
-    say: say("do.flip", { n: countOf(view) }),
-    hint: join(fullPlace([want.params.position]), say("do.flip.hint")),
-    buttons: may(want, "ok") ? [press(want, "ok", say("press.done"))] : [],
-  }),
+  flip: ({ view, want, wants, choice }) => {
+    if (choice.unread) return ANSWERS.gold_face({ view, want, wants, choice });
+    return {
+      tone: "mine",
+      say: say("do.flip", { n: countOf(view) }),
+      hint: join(fullPlace([want.params.position]), say("do.flip.hint")),
+      buttons: may(want, "face") ? [{ choose: { unread: true }, label: say("press.unread"), kind: "second", ready: true }] : [],
+    };
+  },
   hand_check: ({ want }) => ({
     tone: "mine",
     say: say("do.hand_check", want.params),
@@ -173,12 +189,19 @@ export const ANSWERS = {
       hint: goldHint(view),
       body: claims.length ? null : goldBody(view),
       buttons: [
+        // The same buttons at every seat, whatever it holds: a 胡 that is none is refused (R13, R28).
+        ...(claims.length ? [] : [press(want, "claim", say("press.claim_any"), { way: viewer === view.dealer ? "tianhu" : "qiangjin" }, "second")]),
         ...claims.map((way) => press(want, "claim", say("press.claim", { way: sayCode("way", way) }), { way })),
         press(want, "pass", say("press.pass"), {}, claims.length ? "second" : "primary"),
       ],
     };
   },
 };
+
+/** Where readers see what is done, a button for the case that they do not. */
+function byHand(want) {
+  return may(want, "by_hand") ? [press(want, "by_hand", say("press.by_hand"), {}, "second")] : [];
+}
 
 function dicePad(want, choice, words, hint, tone) {
   const [first, second] = [choice.first ?? null, choice.second ?? null];

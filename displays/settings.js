@@ -4,20 +4,30 @@ import { randomId } from "./presses.js";
 
 const PREFIX = "kaijin.";
 
-/** A stored value, or null. */
-export function recall(name) {
+/** A value stored on this device, or null. */
+export const recall = (name) => read(() => localStorage, name);
+
+/** Stores a value on this device; null forgets it. */
+export const remember = (name, value) => write(() => localStorage, name, value);
+
+/** A value stored for this tab alone, or null. */
+export const recallHere = (name) => read(() => sessionStorage, name);
+
+/** Stores a value for this tab alone; null forgets it. */
+export const rememberHere = (name, value) => write(() => sessionStorage, name, value);
+
+function read(storage, name) {
   try {
-    return JSON.parse(localStorage.getItem(PREFIX + name));
+    return JSON.parse(storage().getItem(PREFIX + name));
   } catch {
     return null;
   }
 }
 
-/** Stores a value; null forgets it. */
-export function remember(name, value) {
+function write(storage, name, value) {
   try {
-    if (value === null) localStorage.removeItem(PREFIX + name);
-    else localStorage.setItem(PREFIX + name, JSON.stringify(value));
+    if (value === null) storage().removeItem(PREFIX + name);
+    else storage().setItem(PREFIX + name, JSON.stringify(value));
   } catch {
     // Storage is switched off: the display works, it only has to be asked again after a reload.
   }

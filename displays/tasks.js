@@ -10,7 +10,7 @@ import { waitingTask } from "./waiting.js";
 
 /** Prompts in the order of their urgency: the first that is outstanding is shown. */
 const ORDER = [
-  "count", "retry", "gold_check", "dice_check", "dice_lost", "hand_check", "opening", "dice", "gold_face", "flip",
+  "stopped", "count", "retry", "gold_check", "dice_check", "dice_lost", "hand_check", "opening", "dice", "gold_face", "flip",
   "roll", "take", "flowers", "row", "push_in", "lift", "start", "tail",
 ];
 /** Prompts that a stopped or unreachable machine does not stand in the way of. */
@@ -20,7 +20,7 @@ const MACHINE_PROMPTS = new Set(["count", "retry"]);
 export function taskOf(view, viewer, choice = {}) {
   const wants = orderedWants(view);
   const alert = alertTask(view, wants.length > 0 && !wants.every((want) => MACHINE_PROMPTS.has(want.verb)));
-  if (alert) return { ...frame(view), ...alert, buttons: retryButtons(wants) };
+  if (alert && wants[0]?.verb !== "stopped") return { ...frame(view), ...alert, buttons: retryButtons(wants) };
   for (const want of wants) {
     if (inBackground(view, want)) continue;
     const answer = ANSWERS[want.verb];

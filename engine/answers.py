@@ -8,7 +8,7 @@ from engine import events as e
 from engine import inputs as i
 from engine.chain import Chain, Refused
 from engine.dice import DiceError, check_dice
-from engine.state import tail_drawn
+from engine.state import expected_hand, tail_drawn
 from engine.steps import (
     after_flowers,
     close_window,
@@ -41,13 +41,11 @@ def _recount(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
 
 
 def _retry(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
-    for problem in chain.state.problems:
-        if problem.kind == "failed" and problem.verb == wanted.params["operation"]:
-            if problem.verb == "sort":
-                sort_again(chain, int(problem.key.rpartition("-")[2]))
-            else:
-                chain.add(e.OperationRetried(problem.key, asked.seat))
-            return
+    key = wanted.params["step"]
+    if wanted.params["operation"] == "sort":
+        sort_again(chain, int(key.rpartition("-")[2]))
+    else:
+        chain.add(e.OperationRetried(key, asked.seat))
 
 
 def _rows_ok(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -69,8 +67,17 @@ def _dice_of(asked: i.SeatAction) -> tuple[int, int]:
         raise Refused("bad_value", "R1", {"field": "dice", "expected": "two numbers 1-6"}) from error
 
 
+def _cocked(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """R1: a die that leans is thrown again by the same seat; only people see it where the board does not read."""
+    chain.add(e.RollSpoilt("cocked"))
+
+
 def _agree_dice(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    dice_stand(chain, "agreed")
+    """The other three may object until they have all looked, or the time is over."""
+    chain.add(e.DiceAgreed(asked.seat))
+    roll = chain.state.play.roll
+    if roll is not None and set(roll.agreed) | {roll.entered_by} == set(SEATS):
+        dice_stand(chain, "agreed")
 
 
 def _object_dice(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -143,7 +150,10 @@ def _enter_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
 
 
 def _agree_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    face_stands(chain)
+    chain.add(e.GoldAgreed(asked.seat))
+    gold = chain.state.play.gold
+    if gold is not None and set(gold.agreed) | {gold.entered_by} == set(SEATS):
+        face_stands(chain)
 
 
 def _object_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -151,12 +161,26 @@ def _object_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
 
 
 def _hand_ok(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    """The seat keeps what its reader sees in place of what the wall says (a correction, journaled)."""
+    """The seat's word settles it (a correction, journaled): as many tiles as wanted are taken as they are seen,
+    fewer are a reader's fault, and the wall is believed."""
     state = chain.state
     seen = state.play.seen[(asked.seat, "hand")]
+    counted_right = len(seen) == len(expected_hand(state, asked.seat))
     record_step(chain, asked.seat)
-    chain.add(e.HandAccepted(asked.seat, seen))
+    if counted_right:
+        chain.add(e.HandAccepted(asked.seat, seen))
     after_flowers(chain, asked.seat)
+
+
+def _done_by_hand(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """The seat says that it has done its step although no reader shows it: the wall is believed."""
+    record_step(chain, asked.seat)
+    after_flowers(chain, asked.seat)
+
+
+def _clear_stop(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    if not chain.state.clearing:
+        chain.add(e.ReleaseWanted(asked.seat))
 
 
 def _play_begins(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -187,6 +211,7 @@ def _close_when_all_answered(chain: Chain) -> None:
 
 ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] = {
     ("start", "start"): _start,
+    ("stopped", "clear"): _clear_stop,
     ("lift", "lift"): _lift,
     ("push_in", "pushed"): _pushed,
     ("count", "retry"): _recount,
@@ -194,19 +219,23 @@ ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] =
     ("row", "ok"): _rows_ok,
     ("roll", "roll"): _throw,
     ("dice", "dice"): _enter_dice,
+    ("dice", "cocked"): _cocked,
     ("dice_check", "agree"): _agree_dice,
     ("dice_check", "object"): _object_dice,
     ("dice_lost", "dice"): _witness,
     ("dice_lost", "nobody"): _witness,
     ("take", "ok"): _all_taken,
+    ("take", "by_hand"): _done_by_hand,
     ("flowers", "flower"): _flower,
     ("flowers", "unflower"): _unflower,
     ("flowers", "tail_shift"): _shift_tail,
     ("flowers", "ok"): _flowers_ok,
+    ("flowers", "by_hand"): _done_by_hand,
     ("tail", "flower"): _flower,
     ("tail", "unflower"): _unflower,
     ("tail", "tail_shift"): _shift_tail,
     ("gold_face", "face"): _enter_face,
+    ("flip", "face"): _enter_face,
     ("gold_check", "agree"): _agree_face,
     ("gold_check", "object"): _object_face,
     ("hand_check", "ok"): _hand_ok,

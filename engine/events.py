@@ -106,10 +106,17 @@ class WallsRaised:
 
 @dataclass(frozen=True, slots=True)
 class WallRead:
-    """The readers' content of one side's wall in the order of the notation; secret."""
+    """The readers' content of one side's wall in the order of the notation, `??` where illegible; secret."""
 
     side: str
     tiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WallRejected:
+    """The four sides as read are no set of these rules (`sets_mixed`) or not legible (`reader_blind`): read again."""
+
+    fault: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +158,13 @@ class DiceEntered:
 
     by: str
     dice: Dice
+
+
+@dataclass(frozen=True, slots=True)
+class DiceAgreed:
+    """A seat has looked at the entered faces and agrees; when all others have, nobody can object any more."""
+
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +309,13 @@ class GoldEntered:
 
 
 @dataclass(frozen=True, slots=True)
+class GoldAgreed:
+    """A seat has looked at the entered face and agrees."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class GoldObjected:
     """The entered face is disputed or taken back."""
 
@@ -405,6 +426,13 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseWanted:
+    """A person at the table clears the stop; the machine is asked to."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Released:
     """The emergency stop is cleared by a person."""
 
@@ -423,12 +451,14 @@ Event: TypeAlias = (
     | CentreLowered
     | WallsRaised
     | WallRead
+    | WallRejected
     | RowsLaid
     | RollWanted
     | RollBegun
     | RollSpoilt
     | DiceLie
     | DiceEntered
+    | DiceAgreed
     | DiceObjected
     | DiceLost
     | DiceWitnessed
@@ -447,6 +477,7 @@ Event: TypeAlias = (
     | FlowersDone
     | GoldCounted
     | GoldEntered
+    | GoldAgreed
     | GoldObjected
     | GoldPassed
     | NextFlipped
@@ -460,6 +491,7 @@ Event: TypeAlias = (
     | FaultNoted
     | FaultGone
     | Stopped
+    | ReleaseWanted
     | Released
 )
 

@@ -49,6 +49,8 @@ def _match_started(state: State, event: e.MatchStarted) -> State:
         sets=event.sets,
         faults=state.faults,
         stop=state.stop,
+        stops=state.stops,
+        clearing=state.clearing,
         unasked=state.unasked,
     )
 
@@ -118,6 +120,14 @@ def _wall_read(state: State, event: e.WallRead) -> State:
     return _play(state, wall={**state.play.wall, **dict(zip(places, event.tiles, strict=True))})
 
 
+def _wall_rejected(state: State, _: e.WallRejected) -> State:
+    """All sides are to be read anew: each under a new attempt, since a board answers a known id from memory."""
+    attempts = dict(state.attempts)
+    for index in range(4):
+        attempts[f"read_wall-{index}"] = attempts.get(f"read_wall-{index}", 1) + 1
+    return _play(replace(state, attempts=attempts), wall={})
+
+
 def _rows_laid(state: State, _: e.RowsLaid) -> State:
     return _play(state, rows_laid=True)
 
@@ -138,8 +148,16 @@ def _roll_begun(state: State, event: e.RollBegun) -> State:
 
 def _roll_spoilt(state: State, event: e.RollSpoilt) -> State:
     assert state.play.roll is not None
+    roll = state.play.roll
     return _roll(
-        state, stage="wanted", attempt=state.play.roll.attempt + 1, by="", spoilt=event.reason, witnesses={}, dice=None
+        state,
+        stage="wanted",
+        attempt=roll.attempt + 1,
+        thrower=roll.thrower or roll.by,
+        by="",
+        spoilt=event.reason,
+        witnesses={},
+        dice=None,
     )
 
 
@@ -150,7 +168,12 @@ def _dice_lie(state: State, _: e.DiceLie) -> State:
 def _dice_entered(state: State, event: e.DiceEntered) -> State:
     assert state.play.roll is not None
     by = state.play.roll.by or event.by
-    return _roll(state, stage="checking", dice=event.dice, entered_by=event.by, by=by)
+    return _roll(state, stage="checking", dice=event.dice, entered_by=event.by, by=by, agreed=())
+
+
+def _dice_agreed(state: State, event: e.DiceAgreed) -> State:
+    assert state.play.roll is not None
+    return _roll(state, agreed=(*state.play.roll.agreed, event.by))
 
 
 def _dice_objected(state: State, _: e.DiceObjected) -> State:
@@ -282,7 +305,12 @@ def _gold_counted(state: State, event: e.GoldCounted) -> State:
 
 
 def _gold_entered(state: State, event: e.GoldEntered) -> State:
-    return _gold(state, stage="checking", entered=event.tile, entered_by=event.by)
+    return _gold(state, stage="checking", entered=event.tile, entered_by=event.by, agreed=())
+
+
+def _gold_agreed(state: State, event: e.GoldAgreed) -> State:
+    assert state.play.gold is not None
+    return _gold(state, agreed=(*state.play.gold.agreed, event.by))
 
 
 def _gold_objected(state: State, _: e.GoldObjected) -> State:
@@ -375,11 +403,15 @@ def _fault_gone(state: State, event: e.FaultGone) -> State:
 
 
 def _stopped(state: State, event: e.Stopped) -> State:
-    return replace(state, stop=state.stop or event.reason)
+    return replace(state, stop=state.stop or event.reason, stops=state.stops + 1, clearing=False)
+
+
+def _release_wanted(state: State, _: e.ReleaseWanted) -> State:
+    return replace(state, clearing=True)
 
 
 def _released(state: State, _: e.Released) -> State:
-    return replace(state, stop="")
+    return replace(state, stop="", clearing=False)
 
 
 _FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
@@ -396,12 +428,14 @@ _FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.CentreLowered: _centre_lowered,
     e.WallsRaised: _walls_raised,
     e.WallRead: _wall_read,
+    e.WallRejected: _wall_rejected,
     e.RowsLaid: _rows_laid,
     e.RollWanted: _roll_wanted,
     e.RollBegun: _roll_begun,
     e.RollSpoilt: _roll_spoilt,
     e.DiceLie: _dice_lie,
     e.DiceEntered: _dice_entered,
+    e.DiceAgreed: _dice_agreed,
     e.DiceObjected: _dice_objected,
     e.DiceLost: _dice_lost,
     e.DiceWitnessed: _dice_witnessed,
@@ -420,6 +454,7 @@ _FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.FlowersDone: _flowers_done,
     e.GoldCounted: _gold_counted,
     e.GoldEntered: _gold_entered,
+    e.GoldAgreed: _gold_agreed,
     e.GoldObjected: _gold_objected,
     e.GoldPassed: _gold_passed,
     e.NextFlipped: _next_flipped,
@@ -433,6 +468,6 @@ _FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.FaultNoted: _fault_noted,
     e.FaultGone: _fault_gone,
     e.Stopped: _stopped,
+    e.ReleaseWanted: _release_wanted,
     e.Released: _released,
 }
-

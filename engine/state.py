@@ -68,6 +68,8 @@ STEPS: tuple[str, ...] = (
     "window",
     "count",
     "retry",
+    "stopped",
+    "clear_stop",
 )
 """Everything a table can want, in a fixed order: a step's place is part of operation ids on the wire."""
 
@@ -138,6 +140,7 @@ class Roll:
     dice: Dice | None = None
     spoilt: str = ""
     entered_by: str = ""
+    agreed: tuple[str, ...] = ()
     witnesses: Mapping[str, Dice | None] = field(default_factory=dict)
 
     @property
@@ -167,6 +170,7 @@ class GoldState:
     entry: int = 1
     entered: str = ""
     entered_by: str = ""
+    agreed: tuple[str, ...] = ()
     tile: str = ""
     face: str = ""
     white: str | None = None
@@ -267,6 +271,8 @@ class State:
     result: Result | None = None
     faults: tuple[Fault, ...] = ()
     stop: str = ""
+    stops: int = 0
+    clearing: bool = False
     unasked: tuple[Dice | None, ...] = ()
     play: HandState = field(default_factory=HandState)
 
@@ -373,15 +379,10 @@ def expected_hand(state: State, seat: str) -> tuple[str, ...]:
 
 
 def hand_disagrees(state: State, seat: str) -> bool:
-    """Sensing full: the seat whose step it is has done it with other tiles than those of the wall."""
-    seen = state.play.seen.get((seat, "hand"), ())
-    expected = expected_hand(state, seat) if is_due(state, seat) else ()
-    return (
-        is_due(state, seat)
-        and _flowers_laid(state, seat)
-        and len(seen) == len(expected)
-        and Counter(seen) != Counter(expected)
-    )
+    """Sensing full: the seat whose step it is has begun it, but its readers do not show what the wall says."""
+    seen = state.play.seen.get((seat, "hand"))
+    begun = seen is not None and Counter(seen) != Counter(state.play.hands.get(seat, ()))
+    return is_due(state, seat) and begun and _flowers_laid(state, seat) and not hand_agrees(state, seat)
 
 
 def hand_agrees(state: State, seat: str) -> bool:

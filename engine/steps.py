@@ -99,12 +99,10 @@ def want_roll(chain: Chain, purpose: str, nth: int, thrower: str) -> None:
 
 
 def count_gold(chain: Chain) -> None:
-    """R8; R9: a throw after a third same gold counts on from behind it."""
+    """R8; R9: a throw after a third same gold counts on from behind it, a flower turned back in between or not."""
     state = chain.state
     assert state.play.lines is not None
-    after = None
-    if state.play.passed and state.play.passed[-1].why == "third_same":
-        after = state.play.passed[-1].position
+    after = next((passed.position for passed in reversed(state.play.passed) if passed.why == "third_same"), None)
     steps = sum(state.play.rolls[-1].dice)
     chain.add(e.GoldCounted(gold_path(state.play.lines, gone_from_wall(state), steps, after)))
 

@@ -92,6 +92,8 @@ def _end_match(chain: Chain, _: i.EndMatch) -> None:
 
 
 def _seat_action(chain: Chain, asked: i.SeatAction) -> None:
+    if asked.seat not in SEATS:
+        raise Refused("not_asked", "", {"seat": str(asked.seat)})
     wanted = _outstanding(chain.state, "prompt", asked.want, asked.seat)
     if wanted is None:
         raise Refused("late")
@@ -128,9 +130,13 @@ def _operation_done(chain: Chain, done: i.OperationDone) -> None:
 
 def _operation_failed(chain: Chain, failed: i.OperationFailed) -> None:
     wanted = _outstanding(chain.state, "operation", failed.want)
-    if wanted is not None:
-        key = f"sort-{wanted.id.index}" if wanted.verb == "sort" else wanted.id.key
-        chain.add(e.OperationBroken(key, wanted.verb, failed.fault, failed.side))
+    if wanted is None or wanted.verb == "clear_stop":
+        return
+    if wanted.verb == "dice_roll":
+        # Nobody but people knows how far it came: a new throw needs all four (or a witness).
+        chain.add(e.DiceLost())
+    else:
+        chain.add(e.OperationBroken(wanted.id.key, wanted.verb, failed.fault, failed.side))
 
 
 def _operation_unknown(chain: Chain, unknown: i.OperationUnknown) -> None:
@@ -183,7 +189,8 @@ def _fault_cleared(chain: Chain, fault: i.FaultCleared) -> None:
 
 
 def _stop_latched(chain: Chain, stop: i.StopLatched) -> None:
-    if not chain.state.stop:
+    # Latched again while it is cleared: its cause is still there, so people are asked anew.
+    if not chain.state.stop or chain.state.clearing:
         chain.add(e.Stopped(stop.reason or "unknown"))
 
 

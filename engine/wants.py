@@ -29,6 +29,9 @@ from engine.state import (
 )
 from engine.tiles import FLOWERS, SEATS
 
+ALL_OF_A_STEP = 255
+"""The index in a problem's key that stands for every index of its step (`read_wall-255`)."""
+
 TAIL_SHOWN = 6
 """How many positions at the tail a prompt shows."""
 
@@ -47,14 +50,31 @@ class Want:
 
 
 def wants(state: State) -> tuple[Want, ...]:
-    """Everything outstanding, the hand's own business first; no operation while the emergency stop is latched."""
+    """Everything outstanding, the hand's own business first.
+
+    While the emergency stop is latched its operations are wanted none the less: whoever drives the machine holds them
+    until the stop is cleared, so that a throw begun before it is not forgotten.
+    """
     blocked = {problem.key for problem in state.problems}
-    found = [want for want in _PHASE_WANTS[state.phase](state) if want.id.key not in blocked]
+    found = _stopped(state)
+    found += [want for want in _PHASE_WANTS[state.phase](state) if not _is_blocked(want, blocked)]
     found += _sorting(state, blocked)
     found += _problems(state)
-    if state.stop:
-        found = [want for want in found if want.kind != "operation"]
     return tuple(found)
+
+
+def _is_blocked(want: Want, blocked: set[str]) -> bool:
+    return want.id.key in blocked or f"{want.id.step}-{ALL_OF_A_STEP}" in blocked
+
+
+def _stopped(state: State) -> list[Want]:
+    """A person at the table clears the stop; that asks the machine and moves nothing."""
+    if not state.stop:
+        return []
+    found = _prompt(WantId(state.hand, "stopped", 0, state.stops), "stopped", SEATS, ("clear",), reason=state.stop)
+    if state.clearing:
+        found.append(Want(WantId(state.hand, "clear_stop", 0, state.stops), "operation", "clear_stop"))
+    return found
 
 
 def _operation(state: State, verb: str, index: int = 0, **params: Any) -> Want:
@@ -100,9 +120,7 @@ def _walls(state: State) -> list[Want]:
 
 def _reading(state: State) -> list[Want]:
     read = {position[0] for position in state.play.wall}
-    return [
-        _operation(state, "read_wall", index, side=side) for index, side in enumerate(SEATS) if side not in read
-    ]
+    return [_operation(state, "read_wall", index, side=side) for index, side in enumerate(SEATS) if side not in read]
 
 
 def _row(state: State) -> list[Want]:
@@ -148,14 +166,16 @@ def _entry(state: State, roll: Roll, step: str) -> WantId:
 def _roll_entering(state: State, roll: Roll) -> Iterator[Want]:
     who = roll.by or roll.thrower
     seats = (who,) if who else SEATS
-    yield from _prompt(_entry(state, roll, "dice"), "dice", seats, ("dice",), purpose=roll.purpose, nth=roll.nth)
+    wanted = _entry(state, roll, "dice")
+    yield from _prompt(wanted, "dice", seats, ("dice", "cocked"), purpose=roll.purpose, nth=roll.nth)
 
 
 def _roll_checking(state: State, roll: Roll) -> Iterator[Want]:
     wanted = _entry(state, roll, "dice_check")
     shown = {"purpose": roll.purpose, "dice": list(roll.dice or ()), "by": roll.entered_by}
     for seat in SEATS:
-        actions = ("object",) if seat == roll.entered_by else ("agree", "object")
+        looked = seat == roll.entered_by or seat in roll.agreed
+        actions = ("object",) if looked else ("agree", "object")
         yield from _prompt(wanted, "dice_check", (seat,), actions, **shown)
     yield _timer(_entry(state, roll, "dice_stands"), state.match.object_ms)
 
@@ -189,7 +209,7 @@ def _taking(state: State) -> list[Want]:
     shown = {"seat": seat, "positions": list(positions), "n": number, "of": total}
     found: list[Want] = []
     if state.reads_tiles:
-        found += _prompt(WantId(state.hand, "take", number), "take", (seat,), (), **shown)
+        found += _prompt(WantId(state.hand, "take", number), "take", (seat,), ("by_hand",), **shown)
         found += _hand_checks(state, number)
     else:
         # One prompt for the whole taking: a touch must not miss because the guide has just moved on.
@@ -226,7 +246,8 @@ def _hand_checks(state: State, number: int) -> list[Want]:
     for seat in SEATS:
         if hand_disagrees(state, seat):
             counts = {"seen": len(state.play.seen[(seat, "hand")]), "expected": len(expected_hand(state, seat))}
-            found += _prompt(WantId(state.hand, "hand_check", number), "hand_check", (seat,), ("ok",), **counts)
+            actions = () if counts["seen"] > counts["expected"] else ("ok",)
+            found += _prompt(WantId(state.hand, "hand_check", number), "hand_check", (seat,), actions, **counts)
     return found
 
 
@@ -243,7 +264,7 @@ def _flowers(state: State) -> list[Want]:
         WantId(state.hand, "flowers", index),
         "flowers",
         (seat,),
-        (),
+        ("by_hand",),
         tiles=list(held),
         positions=list(next_of_tail(state, len(held))),
         count=len(held),
@@ -276,17 +297,18 @@ def _gold(state: State) -> list[Want]:
     assert gold is not None
     thrower = state.play.rolls[-1].by
     shown = {"position": gold.position, "nth": gold.flips}
-    if state.reads_tiles:
-        return _prompt(WantId(state.hand, "flip", gold.flips), "flip", (thrower,), (), **shown)
     wanted = gold.flips * 256 + gold.entry
-    if gold.stage == "flipping":
+    if gold.stage == "flipping" and state.reads_tiles:
+        found = _prompt(WantId(state.hand, "flip", gold.flips, wanted), "flip", (thrower,), ("face",), **shown)
+    elif gold.stage == "flipping":
         found = _prompt(
             WantId(state.hand, "gold_face", gold.flips, wanted), "gold_face", (thrower,), ("face",), **shown
         )
     else:
         found = []
         for seat in SEATS:
-            actions = ("object",) if seat == gold.entered_by else ("agree", "object")
+            looked = seat == gold.entered_by or seat in gold.agreed
+            actions = ("object",) if looked else ("agree", "object")
             found += _prompt(
                 WantId(state.hand, "gold_check", gold.flips, wanted),
                 "gold_check",
@@ -296,7 +318,7 @@ def _gold(state: State) -> list[Want]:
                 by=gold.entered_by,
             )
         found.append(_timer(WantId(state.hand, "gold_stands", gold.flips, wanted), state.match.object_ms))
-    return found + _flower_fields(state, "tail", ())
+    return found
 
 
 def _opening(state: State) -> list[Want]:
@@ -338,7 +360,8 @@ def _retry_prompt(state: State, problem: Problem) -> list[Want]:
     step, _, number = problem.key.rpartition("-")
     tries = attempt(state, problem.key) if problem.verb != "sort" or state.sort is None else state.sort.attempt
     wanted = WantId(problem.hand, "retry", _retry_index(step, int(number)), tries)
-    return _prompt(wanted, "retry", SEATS, ("retry",), operation=problem.verb, fault=problem.fault, side=problem.side)
+    shown = {"operation": problem.verb, "fault": problem.fault, "side": problem.side, "step": problem.key}
+    return _prompt(wanted, "retry", SEATS, ("retry",), **shown)
 
 
 def _retry_index(step: str, number: int) -> int:

@@ -341,13 +341,11 @@ def _by_lift_key(person: Person, view: SeatView, want: Want, action: str) -> Int
 
 
 def _check(person: Person, want: Want, seen: object, entered: object) -> Iterator[Intention]:
-    """Object to what is not so, at once; agree to what is, the next player first."""
+    """Object to what is not so, agree to what is."""
     if seen != entered:
         yield Intention("object", want=want.id)
     elif "agree" in want.actions:
-        by = str(want.params.get("by", ""))
-        rank = (_rank(person, by) - 1) % 4 if by in SEATS else 0
-        yield Intention("agree", want=want.id, rank=rank)
+        yield Intention("agree", want=want.id)
 
 
 def _left_on_felt(sight: Sight) -> bool:

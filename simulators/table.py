@@ -105,6 +105,7 @@ class SimulatedTable:
             "sorts": self.world.sorts,
             "walls": self.world.raised,
             "throws": self.world.throws,
+            "presented": counts["present_group_done"],
             "boots": self.mcu.board.boots,
             "operations": sum(count for name, count in counts.items() if name.endswith(("_done", "_failed"))),
             "failed": sum(count for name, count in counts.items() if name.endswith("_failed")),

@@ -174,8 +174,10 @@ class World:
         self._changed(Happening("tiles"))
 
     def move_centre(self, position: Centre) -> None:
-        """The centre's lift is moving or has arrived."""
+        """The centre's lift is moving or has arrived; what was not pushed in when it closes lies about, forgotten."""
         self.centre = position
+        if position == "down":
+            self._leave_lying()
         self._changed()
 
     def move_lifts(self, position: Centre) -> None:
@@ -232,6 +234,18 @@ class World:
             if had:
                 self.notify(Happening("zone", seat=seat, word=zone))
         return len(pushed)
+
+    def _leave_lying(self) -> None:
+        for seat in SEATS:
+            zones = [zone for zone in ("hand", "flowers") if self.zone_faces(seat, zone)]
+            left = [tile for tile in self.walls[seat] if tile is not None]
+            left += self.hands[seat] + self.flowers[seat] + self.felt[seat]
+            self.forgotten += [(seat, tile) for tile in left]
+            self.walls[seat], self.hands[seat], self.flowers[seat], self.felt[seat] = [], [], [], []
+            for zone in zones:
+                self.notify(Happening("zone", seat=seat, word=zone))
+        self.set_up, self.rounds = 0, None
+        self.flipped.clear()
 
     def put_in_forgotten(self) -> int:
         """Forgotten tiles are found and dropped in through the flap at the centre's rim; how many."""

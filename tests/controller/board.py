@@ -35,9 +35,13 @@ class Board:
         self.hold = False
         self.deaf = False
         self.refuse: Callable[[Any], Any] = lambda operation: None
+        self.refuse_gear: Any = ""
+        self.button_in = False
+        self.standing: list[serial.FaultRaised] = []
         self.executed: Counter[str] = Counter()
         self.asked: list[Any] = []
         self.boot_id = 1
+        self.serial_number = "T1"
         self.losses: list[str] = []
         self.memory = OperationMemory()
         self._random = random.Random(5)
@@ -67,9 +71,10 @@ class Board:
         self._link.line_lost()
 
     def reboot(self) -> None:
-        """Power is cut and comes back: the board has forgotten everything."""
+        """Power is cut and comes back: the board has forgotten everything, or what ran is interrupted."""
         self.boot_id += 1
-        self.memory = OperationMemory()
+        kept = self.capabilities.memory == "nonvolatile"
+        self.memory = OperationMemory.restore(self.memory.export()) if kept else OperationMemory()
         self._link = self._new_link()
 
     def close(self) -> None:
@@ -81,6 +86,14 @@ class Board:
     def say(self, message: Any) -> None:
         """Send something that nobody asked for."""
         self._link.send(message)
+        self._pump()
+
+    def latch(self, reason: str) -> None:
+        """The red button is pushed: what runs is interrupted, nothing new begins."""
+        self.stop_reason = reason
+        self._link.send(serial.StopLatched(reason))
+        for result in self.memory.interrupt():
+            self._link.send(result)
         self._pump()
 
     def finish(self, values: bytes | None = None, outcome: Any = "done", fault: Any = "") -> None:
@@ -132,10 +145,12 @@ class Board:
             case serial.Identify(req=req):
                 send(
                     serial.Identity(
-                        req, self.protocol, "t-1", "test board", "T1", self.boot_id, self.capabilities,
+                        req, self.protocol, "t-1", "test board", self.serial_number, self.boot_id, self.capabilities,
                         self.gear[0], self.gear[1], self.memory.last_completed, self.stop_reason,
                     )
                 )  # fmt: skip
+                for fault in self.standing:
+                    send(fault)
             case serial.StatusQuery(req=req):
                 running = self.memory.running
                 send(
@@ -145,8 +160,19 @@ class Board:
                     )
                 )  # fmt: skip
             case serial.SetGear(req=req, tiles=tiles, stacks=stacks):
+                self.asked.append(message)
+                if self.refuse_gear:
+                    send(serial.GearSet(req, False, self.refuse_gear))
+                    return
                 self.gear = (tiles, stacks)
                 send(serial.GearSet(req, True))
+            case serial.ClearStop(req=req):
+                self.asked.append(message)
+                if self.button_in:
+                    send(serial.StopLatched(self.stop_reason, req))
+                    return
+                self.stop_reason = ""
+                send(serial.StopCleared(req))
             case serial.DiceQuery(req=req):
                 self.asked.append(message)
                 send(serial.DiceFaces(req, self.dice.known, self.dice.dice, self.dice.moving))
@@ -159,6 +185,8 @@ class Board:
 
     def _operate(self, operation: Any) -> None:
         answer = self.memory.admit(operation) or self.refuse(operation)
+        if answer is None and self.stop_reason:
+            answer = serial.OpRefused(operation.op, "latched")
         if answer is not None:
             self._link.send(answer)
             return

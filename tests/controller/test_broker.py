@@ -5,7 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import signal
+import socket
+import sys
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -223,7 +227,7 @@ async def main():
 asyncio.run(main())
 """
     process = await asyncio.create_subprocess_exec(
-        os.sys.executable, "-c", crashing, str(broker.port), broker.credentials[TABLE]
+        sys.executable, "-c", crashing, str(broker.port), broker.credentials[TABLE]
     )
     assert await process.wait() == 1
     await until_retained(broker, TOPICS.availability, b"lost in epoch 9")
@@ -255,6 +259,45 @@ async def test_f9_a_hung_broker_is_noticed(broker: PrivateBroker) -> None:
         finally:
             os.kill(broker.pid, signal.SIGCONT)
         await until(lambda: table.session.connected, 8)
+
+
+async def test_what_is_said_leaves_before_the_loop_turns(broker: PrivateBroker) -> None:
+    async with running(address(broker)) as table:
+        await until(lambda: not table.session.waiting)
+        async with client(broker, f"{TABLE}-S") as seat:
+            await seat.subscribe(TOPICS.seat("S"), qos=1)
+            table.session.set_retained(TOPICS.seat("S"), b"view of S")
+            # The loop is held up: only what is on the socket already can reach the broker and come back.
+            raw = seat._client.socket()
+            assert raw is not None
+            assert select.select([raw], [], [], 2.0)[0]
+            assert payload_of(await anext(seat.messages)) == b"view of S"
+
+
+async def test_a_broker_that_reads_nothing_holds_nobody_up(broker: PrivateBroker) -> None:
+    big = bytes(60_000)
+    async with running(address(broker)) as table:
+        await until(lambda: not table.session.waiting)
+        assert broker.pid is not None and table.session._talk is not None
+        sock = table.session._talk.client._client.socket()
+        assert isinstance(sock, socket.socket)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+        os.kill(broker.pid, signal.SIGSTOP)
+        try:
+            began = time.monotonic()
+            for number in range(40):
+                table.session.publish(TOPICS.event("game"), b"%d" % number + big)
+            assert time.monotonic() - began < 0.5
+            assert table.session.waiting == 40
+            assert table.session._talk.client._client.want_write(), "the socket took everything: nothing was tested"
+        finally:
+            os.kill(broker.pid, signal.SIGCONT)
+        # What the socket did not take at once is written by the loop, and the session is at rest afterwards.
+        await until(lambda: not table.session.waiting)
+        assert table.session.counters.connections == 1
+        used = time.process_time()
+        await asyncio.sleep(0.3)
+        assert time.process_time() - used < 0.15, "a writer that is never taken off the loop"
 
 
 async def test_f9_accept_then_kick_makes_few_attempts() -> None:

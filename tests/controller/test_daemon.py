@@ -261,14 +261,15 @@ async def test_commands_are_answered_once_and_only_known_ones_act(
     await say(broker, "parlor", TOPICS.command("start_match"), command("n"))
     rejected = await ear.until(response, lambda said: said["data"]["id"] == "n")
     assert rejected["data"]["code"] == "no_expiry"
-    board.hold = True
-    start_match = command("m", epoch=1, not_after_ms=600_000)
+    start_match = command("m", epoch=1, not_after_ms=600_000, args={"rules": "quanzhou-seed"})
     await say(broker, "parlor", TOPICS.command("start_match"), start_match)
     await ear.until(response, lambda said: said["data"]["id"] == "m" and said["data"]["outcome"] == "done")
     await say(broker, "parlor", TOPICS.command("start_match"), start_match)
     async with asyncio.timeout(5):
         while outcomes("m") != ["accepted", "done"] * 2:
             await asyncio.sleep(0.01)
+    await press(broker, ear, "E", "go", "start", "start")
+    await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "sorting")
     before = len([1 for topic, _ in ear.heard if "/event/" in topic])
     await say(broker, "parlor", TOPICS.command("replay"), command("r", args={"first": 1}))
     replayed = await ear.until(response, lambda said: said["data"]["id"] == "r" and said["data"]["outcome"] == "done")
@@ -278,6 +279,99 @@ async def test_commands_are_answered_once_and_only_known_ones_act(
             await asyncio.sleep(0.01)
     events = [said for topic, said in ear.heard if "/event/" in topic]
     assert count >= 2 and events[:count] == events[before : before + count]
+
+
+def offered(view: dict[str, Any]) -> dict[str, Any]:
+    """The start prompt of a seat's view, as far as it names the match; empty without one."""
+    wants = [want["params"] for want in view["data"]["me"]["wants"] if want["verb"] == "start"]
+    return {name: wants[0][name] for name in ("rules", "layout")} if wants else {}
+
+
+async def test_a_match_from_afar_is_an_offer_that_a_press_at_the_table_starts(
+    running: Running, ear: Ear, broker: PrivateBroker, board: Board, settings: Settings
+) -> None:
+    """Nothing from afar moves the machine; the offer outlives a restart and is gone when it is taken."""
+    await ear.available("ready")
+    board.hold = True
+    response = TOPICS.response("hub-1")
+    args = {"rules": "quanzhou-seed", "layout": "zhitui"}
+    bad = command("b", epoch=1, not_after_ms=600_000, args={**args, "rules": "bridge"})
+    await say(broker, "parlor", TOPICS.command("start_match"), bad)
+    failed = await ear.until(response, lambda said: said["data"]["id"] == "b" and said["data"]["outcome"] == "failed")
+    assert failed["data"]["code"] == "bad_value" and "bridge" in failed["data"]["expected"]
+    await say(broker, "parlor", TOPICS.command("start_match"), command("m", epoch=1, not_after_ms=600_000, args=args))
+    done = await ear.until(response, lambda said: said["data"]["id"] == "m" and said["data"]["outcome"] == "done")
+    assert done["data"]["result"] == args
+    for seat in SEATS:
+        await ear.until(TOPICS.seat(seat), lambda view: offered(view) == args)
+    assert list(read_events(settings.journal.path)) == [] and not board.executed
+    await running.end()
+    again = await begin(settings)
+    await ear.until(TOPICS.seat("W"), lambda view: view["epoch"] == 2 and offered(view) == args)
+    await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and said["data"]["machine"]["link"] == "up")
+    await press(broker, ear, "W", "go", "start", "start")
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "sorting")
+    assert state["data"]["rules"] == "quanzhou-seed"
+    await board.until(lambda: board.executed["SortStart"] == 1)
+    await again.end()
+    assert again.begun.journal.meta("offer") == ""
+
+
+async def test_an_offer_that_nobody_has_taken_can_be_taken_back(
+    running: Running, ear: Ear, broker: PrivateBroker
+) -> None:
+    await ear.available("ready")
+    response = TOPICS.response("hub-1")
+    usual = await ear.until(TOPICS.seat("E"), lambda view: bool(offered(view)))
+    more: dict[str, Any] = {"epoch": 1, "not_after_ms": 600_000}
+    await say(broker, "parlor", TOPICS.command("start_match"), command("m", **more, args={"rules": "quanzhou-seed"}))
+    await ear.until(TOPICS.seat("E"), lambda view: offered(view)["rules"] == "quanzhou-seed")
+    await say(broker, "parlor", TOPICS.command("end"), command("e", **more))
+    await ear.until(response, lambda said: said["data"]["id"] == "e" and said["data"]["outcome"] == "done")
+    await ear.until(TOPICS.seat("E"), lambda view: offered(view) == offered(usual))
+    await say(broker, "parlor", TOPICS.command("end"), command("f", **more))
+    failed = await ear.until(response, lambda said: said["data"]["id"] == "f" and said["data"]["outcome"] == "failed")
+    assert failed["data"]["code"] == "no_match"
+
+
+async def test_a_command_played_again_after_a_restart_is_answered_and_not_carried_out(
+    running: Running, ear: Ear, broker: PrivateBroker, settings: Settings, board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the time of day it would still be valid: its id is in the journal."""
+    monkeypatch.setattr("controller.clock.kernel_clock_state", lambda: "synced")
+    await ear.available("ready")
+    response = TOPICS.response("hub-1")
+    valid = {"not_after": int(time.time() * 1000) + 300_000, "clock": "synced"}
+    running.daemon._desk._clock._look_at = 0.0
+    offer = command("o", **valid, args={"rules": "quanzhou-seed"})
+    await say(broker, "parlor", TOPICS.command("start_match"), offer)
+    await ear.until(response, lambda said: said["data"]["id"] == "o" and said["data"]["outcome"] == "done")
+    await say(broker, "parlor", TOPICS.command("end"), command("e", **valid))
+    await ear.until(response, lambda said: said["data"]["id"] == "e" and said["data"]["outcome"] == "done")
+    await running.end()
+    again = await begin(settings)
+    usual = await ear.until(TOPICS.seat("E"), lambda view: view["epoch"] == 2 and bool(offered(view)))
+    await say(broker, "parlor", TOPICS.command("start_match"), offer)
+    repeated = await ear.until(
+        response, lambda said: said["epoch"] == 2 and said["data"]["id"] == "o" and said["data"]["outcome"] == "done"
+    )
+    assert repeated["data"]["result"]["rules"] == "quanzhou-seed"
+    assert not again.daemon._offer.made and offered(ear.latest[TOPICS.seat("E")]) == offered(usual)
+    await again.end()
+
+
+async def test_a_link_lost_when_the_daemon_ended_is_over_when_the_board_answers(
+    running: Running, ear: Ear, board: Board, settings: Settings
+) -> None:
+    await ear.available("ready")
+    board.unplug()
+    await ear.until(TOPICS.state, lambda said: bool(said["data"]["machine"]["faults"]))
+    await running.end()
+    board.plug()
+    again = await begin(settings)
+    await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and not said["data"]["machine"]["faults"])
+    await ear.until(TOPICS.availability, lambda said: said["epoch"] == 2 and said["data"]["state"] == "ready")
+    await again.end()
 
 
 async def test_health_tells_which_part_is_missing(running: Running, ear: Ear, board: Board) -> None:

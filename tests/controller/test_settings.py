@@ -31,6 +31,7 @@ def test_two_keys_are_enough(tmp_path: Path) -> None:
     assert settings.broker_user == "table-1"
     assert settings.serial.ports == ("/dev/kaijin-table",)
     assert settings.web.listen == "127.0.0.1:8480" and settings.health.listen == "127.0.0.1:9470"
+    assert settings.web.health_listen == "127.0.0.1:9471"
     assert settings.log_directory == settings.journal.path.parent
 
 

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import re
+import socket
 import stat
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,9 +20,9 @@ import pytest
 from controller.credentials import CredentialsError
 from controller.private_broker import PrivateBroker
 from controller.settings import BrokerSettings, SerialSettings, Settings, TableSettings, WebSettings
-from controller.web import WebServer, web_credentials
+from controller.web import ListenError, WebServer, web_credentials
 from controller.web_address import pairing_url
-from controller.web_pages import HEADERS
+from controller.web_pages import HEADERS, displays_folder
 from controller.web_pairing import Asks, PairingError, Register, Tokens
 from protocol.mqtt.envelope import Envelope, encode
 from protocol.mqtt.topics import Topics
@@ -49,6 +50,10 @@ class Site:
     @property
     def port(self) -> int:
         return self.server.port
+
+    @property
+    def health_url(self) -> str:
+        return f"http://127.0.0.1:{self.server.health_port}"
 
     async def post(self, path: str, body: object, **options: Any) -> tuple[int, dict[str, Any]]:
         async with self.http.post(self.server.url + path, json=body, **options) as answer:
@@ -81,7 +86,7 @@ def settings_for(broker: PrivateBroker, state_dir: Path, **web: Any) -> Settings
         table=TableSettings(id=TABLE),
         serial=SerialSettings(ports=("/dev/null",)),
         broker=BrokerSettings(port=broker.port, credentials=broker.credentials_path, keepalive=1),
-        web=WebSettings(listen="127.0.0.1:0", state_dir=state_dir, **web),
+        web=WebSettings(listen="127.0.0.1:0", health_listen="127.0.0.1:0", state_dir=state_dir, **web),
     )
 
 
@@ -130,9 +135,14 @@ def from_table(kind: Any, data: Mapping[str, Any]) -> bytes:
 
 
 async def test_every_answer_forbids_what_is_foreign_and_inline(site: Site) -> None:
-    for path in ("/", "/catalogue.json", "/no/such/page", "/healthz", "/mqtt"):
-        async with site.http.get(site.server.url + path) as answer:
+    pages = [site.server.url + path for path in ("/", "/catalogue.json", "/no/such/page", "/mqtt")]
+    for path in (*pages, site.health_url + "/healthz", site.health_url + "/no/such/page"):
+        async with site.http.get(path) as answer:
             assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS, path
+    for refused in ({"Origin": "http://evil.example"}, {"Expect": "tea"}):
+        async with site.http.get(pages[0], headers=refused) as answer:
+            assert answer.status in (403, 417)
+            assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS, refused
     policy = HEADERS["Content-Security-Policy"]
     assert "unsafe" not in policy
     assert "worker-src blob:" in policy
@@ -174,21 +184,63 @@ async def test_no_plain_request_gives_anything_of_the_game(site: Site) -> None:
             async with site.http.request(method, site.server.url + path) as answer:
                 text = await answer.text()
                 assert "SECRET" not in text
+                assert path in ("/", "/wall") or answer.status >= 400
                 assert not any(password in text for password in passwords)
 
 
-async def test_health_and_figures(site: Site) -> None:
-    async with site.http.get(site.server.url + "/healthz") as answer:
+async def test_each_place_has_its_page(site: Site) -> None:
+    for path, name, place in (("/", "index.html", "seat"), ("/wall", "wall.html", "view")):
+        async with site.http.get(site.server.url + path) as answer:
+            assert answer.status == 200 and answer.content_type == "text/html"
+            page = await answer.read()
+        assert page == (displays_folder() / name).read_bytes()
+        assert f'data-place="{place}"'.encode() in page
+        named = re.findall(r'(?:src|href)="(/[^"]+)"', page.decode())
+        assert "/app.js" in named
+        for part in named:
+            async with site.http.get(site.server.url + part) as answer:
+                assert answer.status == 200, part
+
+
+async def test_health_and_figures_have_a_listener_of_their_own(site: Site) -> None:
+    async with site.http.get(site.health_url + "/healthz") as answer:
         assert (answer.status, await answer.json()) == (200, {"ok": True, "broker": "up"})
     await site.pair("E")
-    async with site.http.get(site.server.url + "/metrics") as answer:
+    async with site.http.get(site.health_url + "/metrics") as answer:
         text = await answer.text()
     assert re.search(r"^kaijin_web_pairings_total 1\.0$", text, re.M)
     assert re.search(r"^kaijin_web_places_paired 1\.0$", text, re.M)
+    for path in ("/healthz", "/metrics"):
+        async with site.http.get(site.server.url + path) as answer:
+            assert (answer.status, await answer.json()) == (404, {"code": "not_found"})
+    for path in ("/", "/wall", "/catalogue.json", "/mqtt"):
+        async with site.http.get(site.health_url + path) as answer:
+            assert answer.status == 404, path
     site.broker.kill()
     await until(lambda: not site.server.session.connected)
-    async with site.http.get(site.server.url + "/healthz") as answer:
+    async with site.http.get(site.health_url + "/healthz") as answer:
         assert answer.status == 503
+
+
+async def test_without_a_health_listener_there_is_none(broker: PrivateBroker, tmp_path: Path) -> None:
+    settings = settings_for(broker, tmp_path / "web")
+    settings = settings.model_copy(update={"web": settings.web.model_copy(update={"health_listen": ""})})
+    async with serving(settings, broker) as site:
+        assert site.server.health_port == 0
+        async with site.http.get(site.server.url + "/") as answer:
+            assert answer.status == 200
+
+
+@pytest.mark.parametrize("key", ["listen", "health_listen"])
+async def test_an_address_that_is_taken_is_named(broker: PrivateBroker, tmp_path: Path, key: str) -> None:
+    settings = settings_for(broker, tmp_path / "web")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        settings = settings.model_copy(update={"web": settings.web.model_copy(update={key: where})})
+        with pytest.raises(ListenError, match=rf"^\[web\] {key} = '{where}': .*in use"):
+            await WebServer(settings).start()
 
 
 # --- pairing with a token ---------------------------------------------------------------------------------------------

@@ -271,3 +271,36 @@ def test_an_unknown_fault_is_told_by_its_code(page: Page) -> None:
     view["machine"] |= {"problem": None, "faults": [fault]}
     put(page, view, "E")
     assert "new_fault" in text(page, ".say")
+
+
+def test_an_emergency_stop_is_cleared_by_two_presses(page: Page) -> None:
+    asked = {"id": "3.stopped-0.1", "verb": "stopped", "params": {"reason": "button"}, "actions": ["clear"]}
+    want = {**asked, "left_ms": None}
+    view = scenes.scene("stopped", "E")
+    view["me"]["wants"] = [want, *view["me"]["wants"]]
+    put(page, view, "E")
+    assert text(page, ".say") == "机器已急停，请勿伸手"
+    page.click('#panel button[data-action="choose"]')
+    assert sent(page) == []
+    page.click('#panel button[data-action="clear"]')
+    (said,) = sent(page)
+    assert (said["want"], said["action"]) == ("3.stopped-0.1", "clear")
+
+
+def test_a_flipped_tile_that_no_reader_saw_is_chosen_by_hand(page: Page) -> None:
+    view = scenes.scene("flip", "E")
+    for want in view["me"]["wants"]:
+        if want["verb"] == "flip":
+            want["actions"] = ["face"]
+    put(page, view, "E")
+    page.click('#panel button[data-action="choose"]')
+    page.click('#panel .face-choice:has([data-face="3m"])')
+    page.click('#panel button[data-action="face"]')
+    (said,) = sent(page)
+    assert (said["action"], said["params"]) == ("face", {"tile": "3m"})
+
+
+def test_every_seat_has_the_same_buttons_in_the_opening_window(page: Page) -> None:
+    for seat in "SW":
+        show(page, "opening_read", seat)
+        assert {"claim", "pass"} <= set(each(page, "#panel .buttons button", "data-action"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,7 +157,7 @@ async def test_a_token_pairs_and_leaves_the_address_and_presses_reach_the_table(
     await page.reload()
     await site.say(view)
     await expect(page.locator(".say")).to_have_text("请拿第 10–11 墩")
-    secret = await page.evaluate("JSON.parse(localStorage.getItem('kaijin.pairing')).password")
+    secret = await page.evaluate("JSON.parse(localStorage.getItem('kaijin.pairing.E')).password")
     assert secret not in await page.content()
 
 
@@ -249,7 +250,7 @@ async def test_an_unpaired_page_shows_a_code_that_is_confirmed_at_the_table(site
     await site.table.publish(TOPICS.pairing("release"), site.envelope("pairing/release", {"seat": "W"}, 1), qos=1)
     await site.table.publish(TOPICS.seat("W"), b"", qos=1, retain=True)
     await cover(page, "unpaired")
-    assert await page.evaluate("localStorage.getItem('kaijin.pairing')") is None
+    assert await page.evaluate("localStorage.getItem('kaijin.pairing.W')") is None
 
 
 async def test_the_wall_view_reads_the_public_state(site: Site) -> None:
@@ -263,3 +264,27 @@ async def test_the_wall_view_reads_the_public_state(site: Site) -> None:
             await asyncio.sleep(0.2)
     await expect(page.locator(".open-gold")).to_have_attribute("data-position", "W11t")
     assert await page.locator("#panel .press").count() == 0
+
+
+async def test_two_seats_in_two_tabs_of_one_browser_stay_apart(site: Site) -> None:
+    """A tab remembers its own seat over a reload, whatever another tab of the same browser holds."""
+    context = await site.browser.new_context(viewport=SIZES["large"])
+    pages = []
+    for seat in "EW":
+        tab = await context.new_page()
+        await tab.goto(f"{site.server.url}/#seat={seat}&token={site.server.tokens.make(seat)}")
+        await told(site, tab, scenes.scene("taking", seat))
+        pages.append(tab)
+    for seat, tab in zip("EW", pages, strict=True):
+        await tab.reload()
+        await cover(tab, "connecting")
+        await told(site, tab, scenes.scene("taking", seat))
+        await expect(tab.locator("body")).to_have_class(re.compile(f"seat-{seat}"))
+
+
+async def test_the_language_can_be_chosen_before_a_seat(site: Site) -> None:
+    page = await site.page()
+    await page.goto(site.server.url)
+    await cover(page, "unpaired")
+    await page.locator('.cover-language:has([lang="en"])').click()
+    await expect(page.locator(".cover-title")).to_have_text("Which seat is this display for?")

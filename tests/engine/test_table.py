@@ -80,7 +80,7 @@ class Invariants:
 def test_matches_end_whatever_people_do(name: str, layout: str, sensing: str, dice: str) -> None:
     walker = Walker(
         name, layout, sensing, dice, hands=3, seed=5, spoil_rate=0.1, fail_rate=0.08, object_rate=0.3,
-        watch=Invariants(),
+        blind_rate=0.1, watch=Invariants(),
     )  # fmt: skip
     walker.run()
     ended = [event for event in walker.events if isinstance(event, e.HandEnded)]
@@ -281,15 +281,145 @@ def test_anybody_may_throw_for_the_dealer_where_the_rules_say_so_but_only_a_know
     assert walker.state.dealer == "N"
 
 
-def test_while_the_stop_is_latched_no_operation_is_wanted() -> None:
+def test_a_latched_stop_is_cleared_by_a_person_and_forgets_no_operation() -> None:
+    """The first reason is kept; what was wanted is wanted still, under the same id; clearing asks the machine."""
     walker = at_phase("centre_up", seed=1)
     (before,) = [want for want in wants(walker.state) if want.kind == "operation"]
     walker.feed(i.StopLatched("pinch"))
     walker.feed(i.StopLatched("second"))
     assert walker.state.stop == "pinch"
-    assert not [want for want in wants(walker.state) if want.kind == "operation"]
-    walker.feed(i.StopCleared())
     assert before in wants(walker.state)
+    asked = prompts(walker, "stopped")
+    assert set(asked) == set(SEATS) and asked["S"].params == {"reason": "pinch"}
+    assert not [want for want in wants(walker.state) if want.verb == "clear_stop"]
+    walker.feed(i.SeatAction("S", str(asked["S"].id), "clear"))
+    (clear,) = [want for want in wants(walker.state) if want.verb == "clear_stop"]
+    walker.feed(i.OperationDone(str(clear.id), {}))
+    assert walker.state.stop == "pinch", "only the machine says that it is over"
+    walker.feed(i.StopCleared())
+    assert not walker.state.stop and not prompts(walker, "stopped")
+    assert before in wants(walker.state)
+    walker.feed(i.StopLatched("again"))
+    assert not [want for want in wants(walker.state) if want.verb == "clear_stop"], "a new stop is cleared anew"
+    assert str(prompts(walker, "stopped")["E"].id) != str(asked["E"].id)
+
+
+def test_a_stop_that_latches_again_while_it_is_cleared_is_cleared_anew() -> None:
+    """Its cause is still there: the machine is not asked for ever, people are."""
+    walker = at_phase("centre_up", seed=1)
+    walker.feed(i.StopLatched("pinch"))
+    asked = prompts(walker, "stopped")["S"]
+    walker.feed(i.SeatAction("S", str(asked.id), "clear"))
+    walker.feed(i.StopLatched("pinch"))
+    assert walker.state.stop == "pinch"
+    assert not [want for want in wants(walker.state) if want.verb == "clear_stop"]
+    assert str(prompts(walker, "stopped")["S"].id) != str(asked.id)
+
+
+def test_a_wall_that_is_no_set_of_these_rules_stops_before_dealing() -> None:
+    walker = at_phase("reading", seed=1)
+    for want in [want for want in wants(walker.state) if want.verb == "read_wall"]:
+        walker.feed(i.OperationDone(str(want.id), {"tiles": ["1m"] * 30}))
+    assert walker.state.phase == "reading" and not walker.state.play.wall
+    asked = prompts(walker, "retry")
+    assert asked["N"].params["fault"] == "sets_mixed"
+    assert not [want for want in wants(walker.state) if want.kind == "operation" and want.verb == "read_wall"]
+    walker.feed(i.SeatAction("N", str(asked["N"].id), "retry"))
+    again = [want for want in wants(walker.state) if want.verb == "read_wall"]
+    assert len(again) == 4 and all(want.id.attempt == 2 for want in again)
+
+
+def test_one_illegible_tag_follows_from_the_rest_and_more_are_read_again() -> None:
+    def read(blind: int) -> Walker:
+        walker = at_phase("reading", seed=1)
+        tiles = walker.wall_of(walker.state.hand)
+        for want in [want for want in wants(walker.state) if want.verb == "read_wall"]:
+            at = SEATS.index(want.params["side"]) * 30
+            side = tiles[at : at + 30]
+            if want.params["side"] == "E":
+                side = ["??"] * blind + side[blind:]
+            walker.feed(i.OperationDone(str(want.id), {"tiles": side}))
+        return walker
+
+    walker = read(1)
+    assert walker.state.phase == "dealer_roll"
+    assert walker.state.play.wall["E1t"] == walker.wall_of(walker.state.hand)[0]
+    walker = read(9)
+    assert walker.state.phase == "reading" and prompts(walker, "retry")["E"].params["fault"] == "reader_blind"
+
+
+def test_a_cocked_throw_is_thrown_again_by_whoever_threw_where_anybody_might() -> None:
+    walker = Walker("bijin-xiamen-144", seed=6)
+    walker.run(lambda state: state.phase == "dealer_roll")
+    walker.feed(i.SeatAction("W", str(prompts(walker, "roll")["W"].id), "roll"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationDone(str(throw.id), {"dice": None, "quality": "cocked"}))
+    assert set(prompts(walker, "roll")) == {"W"}
+
+
+def test_people_say_that_a_die_leans_where_the_board_cannot() -> None:
+    walker = at_phase("deal_roll", seed=4, dice_mode="unread")
+    walker.feed(i.KeyPressed("dice"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationDone(str(throw.id), {"dice": None, "quality": "unread"}))
+    (ask,) = prompts(walker, "dice").values()
+    walker.feed(i.SeatAction(ask.seat, str(ask.id), "cocked"))
+    (again,) = prompts(walker, "roll").values()
+    assert again.seat == ask.seat and again.params["spoilt"] == "cocked"
+
+
+def test_a_failed_throw_is_settled_by_people_and_not_thrown_again_by_one_press() -> None:
+    walker = at_phase("deal_roll", seed=3)
+    walker.feed(i.KeyPressed("dice"))
+    (throw,) = [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    walker.feed(i.OperationFailed(str(throw.id), "dice_stuck"))
+    assert not walker.feed(i.KeyPressed("lift"))
+    assert not [want for want in wants(walker.state) if want.verb == "dice_roll"]
+    assert set(prompts(walker, "dice_lost")) == set(SEATS)
+
+
+def test_objection_is_open_until_all_three_others_have_looked() -> None:
+    walker = at_phase("deal_roll", seed=4, dice_mode="hand")
+    (ask,) = prompts(walker, "dice").values()
+    walker.feed(i.SeatAction(ask.seat, str(ask.id), "dice", {"dice": [2, 2]}))
+    others = [seat for seat in SEATS if seat != ask.seat]
+    for seat in others[:2]:
+        walker.feed(i.SeatAction(seat, str(prompts(walker, "dice_check")[seat].id), "agree"))
+        assert prompts(walker, "dice_check")[others[2]].actions == ("agree", "object")
+        assert prompts(walker, "dice_check")[seat].actions == ("object",)
+    walker.feed(i.SeatAction(others[2], str(prompts(walker, "dice_check")[others[2]].id), "agree"))
+    assert walker.state.phase == "taking"
+
+
+def test_each_failed_operation_is_tried_again_by_its_own_button() -> None:
+    walker = at_phase("reading", seed=1)
+    reads = {want.params["side"]: want for want in wants(walker.state) if want.verb == "read_wall"}
+    for side in "EW":
+        walker.feed(i.OperationFailed(str(reads[side].id), "reader_blind", side))
+    asked = {want.params["side"]: want for want in wants(walker.state) if want.verb == "retry" and want.seat == "N"}
+    walker.feed(i.SeatAction("N", str(asked["W"].id), "retry"))
+    assert {want.params["side"] for want in wants(walker.state) if want.verb == "retry"} == {"E"}
+
+
+def test_a_reader_that_misses_tiles_or_is_blind_loses_no_hand() -> None:
+    """Three of four seen, or none at all: the seat's word settles it and the wall is believed."""
+    walker = at_phase("taking", seed=2)
+    take = next(want for want in wants(walker.state) if want.verb == "take")
+    true = tuple(walker.state.play.wall[position] for position in take.params["positions"])
+    walker.feed(i.ZoneSeen(take.seat, "hand", true[:3]))
+    check = prompts(walker, "hand_check")[take.seat]
+    assert check.params == {"seen": 3, "expected": 4}
+    walker.feed(i.SeatAction(take.seat, str(check.id), "ok"))
+    assert walker.state.play.hands[take.seat] == true
+    second = next(want for want in wants(walker.state) if want.verb == "take")
+    walker.feed(i.ZoneSeen(second.seat, "hand", ("1m",) * 5))
+    assert prompts(walker, "hand_check")[second.seat].actions == (), "too many: put back, nobody can say ok"
+    walker.feed(i.SeatAction(second.seat, str(second.id), "by_hand"))
+    assert walker.state.play.takes_done == 2
+    walker = at_phase("gold", seed=2)
+    (flip,) = prompts(walker, "flip").values()
+    walker.feed(i.SeatAction(flip.seat, str(flip.id), "face", {"tile": "3p"}))
+    assert set(prompts(walker, "gold_check")) == set(SEATS)
 
 
 def test_flowers_are_entered_once_each_and_can_be_taken_back() -> None:

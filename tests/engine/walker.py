@@ -42,6 +42,7 @@ class Walker:
     spoil_rate: float = 0.0
     fail_rate: float = 0.0
     object_rate: float = 0.0
+    blind_rate: float = 0.0
     watch: Watcher | None = None
 
     def __post_init__(self) -> None:
@@ -141,11 +142,16 @@ class Walker:
             self.feed(i.TimerElapsed(str(want.id)))
 
     def _person(self, want: Want) -> None:
-        if not want.actions:
+        seen_by_readers = want.verb in ("flip", "take") or (want.verb == "flowers" and "by_hand" in want.actions)
+        if seen_by_readers and "ok" not in want.actions and self.random.random() >= self.blind_rate:
             self._hands(want)
+            return
+        if not want.actions:
             return
         action = self.random.choice(want.actions)
         if action == "object" and self.random.random() >= self.object_rate:
+            return
+        if action == "cocked" and self.random.random() >= self.spoil_rate:
             return
         params = self._params(want, action)
         if params is not None:
@@ -163,6 +169,8 @@ class Walker:
             return {"tile": self.random.choice(mine)} if mine else None
         if action == "tail_shift":
             return {"by": 1} if want.params["count"] < 20 else None
+        if action == "face" and want.verb == "flip":
+            return {"tile": self.state.play.wall[want.params["position"]]}
         if action == "face":
             taken = {face for flowers in self.state.play.flowers.values() for face in flowers}
             return {"tile": self.random.choice([face for face in self.book.faces() if face not in taken])}
@@ -173,14 +181,14 @@ class Walker:
     def _hands(self, want: Want) -> None:
         """Readers see what people do: take, replace flowers, flip."""
         seat, play = want.seat, self.state.play
-        held = list(play.seen.get((seat, "hand"), ()))
+        held = list(play.hands.get(seat, ()))
         if want.verb == "flip":
             position = want.params["position"]
             self.feed(i.TileFlipped(position, play.wall[position]))
             return
         drawn = tuple(play.wall[position] for position in want.params["positions"])
         if want.verb == "flowers":
-            laid = play.seen.get((seat, "flowers"), ())
+            laid = play.flowers[seat]
             out = tuple(face for face in held if is_flower(face))
             self.feed(i.ZoneSeen(seat, "flowers", laid + out))
             held = [face for face in held if not is_flower(face)]

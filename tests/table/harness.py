@@ -69,6 +69,7 @@ class WholeTable:
         self.journal = self.folder / "table.journal"
         self.web_port = free_port()
         self.health_port = free_port()
+        self.web_health_port = free_port()
 
     # -- life ----------------------------------------------------------------------------------------------------------
 
@@ -127,6 +128,7 @@ level = "debug"
 format = "json"
 [web]
 listen = "127.0.0.1:{self.web_port}"
+health_listen = "127.0.0.1:{self.web_health_port}"
 public_url = "http://127.0.0.1:{self.web_port}"
 state_dir = "{self.folder / "web"}"
 """,
@@ -238,6 +240,27 @@ state_dir = "{self.folder / "web"}"
     async def ended(self, seconds: float = 90) -> dict[str, Any]:
         """The public state once the match is over."""
         return await self.state(lambda data: data["phase"] == "ended", seconds)
+
+    async def answer(self, seat: str, verb: str, action: str, unlike: str = "") -> str:
+        """A seat answers its prompt of this verb, once it has one of another id than `unlike`; the prompt's id."""
+        async with asyncio.timeout(30), self.client(seat) as client:
+            await client.subscribe(self.topics.seat(seat), qos=1)
+            async for message in client.messages:
+                view = json.loads(bytes(message.payload)) if message.payload else {}
+                asked = [want["id"] for want in view["data"]["me"]["wants"] if want["verb"] == verb] if view else []
+                if asked and asked[0] != unlike:
+                    said = {"id": f"{verb}-{asked[0]}", "epoch": view["epoch"], "want": asked[0], "action": action}
+                    await client.publish(self.topics.seat_input(seat), json.dumps({**said, "params": {}}), qos=1)
+                    return str(asked[0])
+        raise AssertionError("the broker ended")
+
+    async def dice_roll(self, seconds: float = 60) -> None:
+        """Wait until a throw is asked for and the dice really turn."""
+        async with asyncio.timeout(seconds):
+            while True:
+                await self.state(lambda data: data["dice"] is not None and data["dice"]["state"] == "rolling", seconds)
+                if (await self.sight())["dice"]["moving"]:
+                    return
 
     async def world_act(self, act: str, **arguments: Any) -> dict[str, Any]:
         """One act at the simulated table: `control` with a verb for faults, or what a hand does at a `seat`."""

@@ -7,20 +7,29 @@ import json
 import signal
 import urllib.error
 import urllib.request
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import aiomqtt
 import pytest
 
-from tests.table.harness import TABLE, WholeTable
+from engine.opening import taking
+from engine.ruleset import load_ruleset
+from tests.table.harness import WholeTable
 
 pytestmark = [pytest.mark.table, pytest.mark.timeout(150)]
 
 
+def counted(table: WholeTable, name: str) -> int:
+    """How many events of this name the journal holds."""
+    return sum(1 for found, _ in table.events() if found == name)
+
+
 def counted_throws(table: WholeTable) -> int:
     """Throws that the journal says were asked of the machine: one for each throw begun."""
-    return sum(1 for name, _ in table.events() if name == "RollBegun")
+    return counted(table, "RollBegun")
 
 
 async def test_a_set_of_119_tiles_stops_before_dealing_and_names_the_side(tmp_path: Path) -> None:
@@ -85,15 +94,20 @@ async def test_a_board_reset_in_mid_throw_is_read_and_not_thrown_again(tmp_path:
 
 
 async def test_the_board_resets_again_and_again_and_every_throw_is_thrown_once(tmp_path: Path) -> None:
-    async with WholeTable(tmp_path, hands=2, speed="10", dice="unread") as table:
+    """Four resets, each while dice turn that this board cannot read: people say what they saw, nothing is thrown twice.
+
+    Every throw begun was thrown, and each has ended: counted as people saw it, or spoilt since nobody had.
+    """
+    async with WholeTable(tmp_path, hands=2, speed="4", dice="unread") as table:
         for _ in range(4):
-            await asyncio.sleep(0.7)
+            await table.dice_roll()
             await table.world_act("control", verb="reboot")
-        await table.ended()
+            await table.state(lambda data: data["dice"] is not None and data["dice"]["state"] != "rolling")
+        await table.ended(120)
         physical = await table.physical()
-        spoilt = sum(1 for name, _ in table.events() if name == "RollSpoilt")
-        assert physical["throws"] <= counted_throws(table)
-        assert physical["throws"] + spoilt >= sum(1 for name, _ in table.events() if name == "DiceRolled")
+        assert physical["boots"] == 5
+        assert physical["throws"] == counted_throws(table)
+        assert physical["throws"] == counted(table, "DiceRolled") + counted(table, "RollSpoilt")
 
 
 async def test_a_broker_that_comes_back_empty_is_told_everything_again(tmp_path: Path) -> None:
@@ -142,16 +156,66 @@ async def test_a_peer_that_stopped_reading_does_not_hold_the_daemon(tmp_path: Pa
 
 
 async def test_a_daemon_stopped_for_a_while_runs_nothing_twice(tmp_path: Path) -> None:
-    """F3, shortened: stopped for 4 s in mid-play, longer than every liveness limit of the line."""
-    async with WholeTable(tmp_path, hands=2, speed="10", sensing="full") as table:
-        await table.state(lambda data: data["phase"] == "taking")
+    """F3: stopped for 20 s in mid-sort. The board stops by itself, people have it sorted again, nothing runs twice."""
+    async with WholeTable(tmp_path, hands=1, speed="3", sensing="full") as table:
+        await table.state(lambda data: data["phase"] == "sorting" and any(data["machine"]["sorting"]["tiles"].values()))
         table.processes["daemon"].send_signal(signal.SIGSTOP)
-        await asyncio.sleep(4)
+        await asyncio.sleep(20)
         table.processes["daemon"].send_signal(signal.SIGCONT)
         await table.ended()
         physical = await table.physical()
+        assert physical["interrupted"] == counted(table, "OperationBroken") == 1
+        assert physical["sorts"] == counted(table, "SortBegun")
+        assert [body["attempt"] for name, body in table.events() if name == "SortBegun"][:2] == [1, 2]
         assert physical["throws"] == counted_throws(table)
-        assert physical["walls"] == 2
+        assert physical["walls"] == 1 and physical["boots"] == 1
+
+
+@pytest.mark.parametrize("when", ["rolling", "sorting"])
+async def test_an_emergency_stop_is_cleared_by_a_seat_and_the_hand_goes_on(tmp_path: Path, when: str) -> None:
+    """The red button in mid-hand: it cannot be cleared while it is in; what was under way is not done twice."""
+    async with WholeTable(tmp_path, hands=1, speed="5", sensing="full") as table:
+        if when == "rolling":
+            await table.dice_roll()
+        else:
+            await table.state(lambda data: data["machine"]["sorting"] is not None)
+        await table.world_act("control", verb="stop_button")
+        stopped = await table.state(lambda data: data["machine"]["stop"] is not None, 10)
+        assert stopped["machine"]["stop"] == "stop button"
+        await table.follow("view", table.topics.availability, lambda data: data["reason"] == "stopped", 10)
+        refused = await table.answer("S", "stopped", "clear")
+        await table.follow(
+            "S", table.topics.seat("S"), lambda data: refused not in [want["id"] for want in data["me"]["wants"]], 10
+        )
+        before = await table.physical()
+        await table.world_act("control", verb="stop_button", pressed=False)
+        await table.answer("W", "stopped", "clear", unlike=refused)
+        await table.state(lambda data: data["machine"]["stop"] is None, 10)
+        await table.ended()
+        physical = await table.physical()
+        assert before["throws"] <= 1 and before["walls"] == (when == "rolling")
+        assert physical["throws"] == counted_throws(table)
+        assert physical["sorts"] == counted(table, "SortBegun")
+        assert physical["walls"] == 1
+        assert (counted(table, "Stopped"), counted(table, "Released")) == (2, 1)
+
+
+async def test_faults_of_an_earlier_run_do_not_stay(tmp_path: Path) -> None:
+    """The link goes, the daemon ends, both return; and a fault of the board ends while nobody listens."""
+    async with WholeTable(tmp_path, hands=0, speed="10", people="") as table:
+        await table.state(lambda data: data["machine"]["link"] == "up")
+        await table.world_act("control", verb="fault", code="eye_dirty", side="N")
+        await table.state(lambda data: [fault["code"] for fault in data["machine"]["faults"]] == ["eye_dirty"], 10)
+        unplugged = asyncio.create_task(table.world_act("control", verb="unplug", seconds=2.0))
+        await table.state(
+            lambda data: {fault["code"] for fault in data["machine"]["faults"]} == {"eye_dirty", "link_lost"}
+        )
+        table.kill("daemon")
+        await unplugged
+        await table.world_act("control", verb="fault", code="eye_dirty", side="N", cleared=True)
+        table.start_daemon()
+        await table.state(lambda data: not data["machine"]["faults"] and data["machine"]["link"] == "up", 15)
+        await table.follow("view", table.topics.availability, lambda data: data["state"] == "ready", 10)
 
 
 async def test_nothing_retained_repeated_or_foreign_moves_the_table(tmp_path: Path) -> None:
@@ -200,16 +264,37 @@ async def _some(client: Any, count: int) -> Any:
 
 async def test_health_and_metrics_tell_the_truth(tmp_path: Path) -> None:
     async with WholeTable(tmp_path, hands=0, speed="10") as table:
-        await table.state(lambda data: data["phase"] == "taking")
+        port = f'{{port="{table.port_link}"}}'
+        await table.state(lambda data: data["phase"] == "flowers")
         status, body = await asyncio.to_thread(fetch, table.health_port, "/healthz")
         assert status == 200 and json.loads(body)["link"] == "up"
-        _, metrics = await asyncio.to_thread(fetch, table.health_port, "/metrics")
-        assert "kaijin" in metrics
+        stored = len(table.events())
+        values = await asyncio.to_thread(metrics, table.health_port)
+        assert values[f"kaijin_link_up{port}"] == values["kaijin_broker_connected"] == 1
+        assert stored <= values["kaijin_events_total"] <= len(table.events())
+        assert values["kaijin_journal_commit_seconds_count"] > 0 and values["kaijin_uptime_seconds"] > 0
+        assert values['kaijin_inputs_total{outcome="accepted"}'] >= 1, "everything has been taken"
+        counts = {what: values[f'kaijin_link_total{{port="{table.port_link}",what="{what}"}}'] for what in _COUNTS}
+        assert counts["frames_in"] > 10 and counts["frames_out"] > 10
+        assert (counts["sessions"], counts["losses"], counts["failed_messages"]) == (1, 0, 0)
         table.kill("hardware")
         await table.state(lambda data: data["machine"]["link"] == "lost", 10)
         status, body = await asyncio.to_thread(fetch, table.health_port, "/healthz")
         assert status == 503 and json.loads(body)["link"] == "lost"
-        assert TABLE
+        values = await asyncio.to_thread(metrics, table.health_port)
+        assert values[f"kaijin_link_up{port}"] == 0
+        assert values[f'kaijin_link_total{{port="{table.port_link}",what="losses"}}'] == 1
+        assert values["kaijin_core_failures_total"] == 0
+
+
+_COUNTS = ("frames_in", "frames_out", "sessions", "losses", "failed_messages")
+
+
+def metrics(port: int) -> dict[str, float]:
+    """The values that are told, by name and labels as written."""
+    _, text = fetch(port, "/metrics")
+    rows = [line.rsplit(" ", 1) for line in text.splitlines() if line and not line.startswith("#")]
+    return {name: float(value) for name, value in rows}
 
 
 def fetch(port: int, path: str) -> tuple[int, str]:
@@ -229,9 +314,35 @@ async def test_a_table_that_deals_groups_itself_is_told_which(tmp_path: Path, se
     async with table:
         await table.ended()
         physical = await table.physical()
-    asked = 16 if layout == "zhitui" else 0
-    spoilt = sum(1 for name, _ in table.events() if name == "RollSpoilt")
-    rolls = 3 if layout == "zhitui" else 4
-    walls_and_sorts = physical["walls"] + physical["sorts"] + 2 * 2 + (4 if sensing == "full" else 0)
-    groups = physical["operations"] - walls_and_sorts - rolls - spoilt
-    assert groups in (range(asked - 4, asked + 1) if asked else range(1))
+    events = table.events()
+    dealer = next(body["seat"] for name, body in events if name == "DealerChosen")
+    deal = next(body["dice"] for name, body in events if name == "DiceRolled" and body["purpose"] == "deal")
+    takes = taking(load_ruleset(table.rules), layout, dealer, (deal[0], deal[1])).takes
+    expected = sum(1 for _, positions in takes if whole_stacks_of_one_side(positions))
+    assert physical["presented"] == expected
+    assert expected >= 12 if layout == "zhitui" else expected == 0
+
+
+def whole_stacks_of_one_side(positions: Sequence[str]) -> bool:
+    """Whether a pusher can bring these tiles out at once."""
+    stacks = Counter(position.rstrip("tb") for position in positions)
+    return set(stacks.values()) == {2} and len({position[0] for position in positions}) == 1
+
+
+async def test_tiles_that_were_not_pushed_in_are_missed_and_put_in_afterwards(tmp_path: Path) -> None:
+    """Somebody presses before a single tile is in: the sort names what is missing, people put it in, play goes on."""
+    async with WholeTable(tmp_path, hands=2, speed="10", people="") as table:
+        for verb, action in (("lift", "lift"), ("push_in", "pushed")):
+            asked = (await table.follow("E", table.topics.seat("E"), wants(verb), 40))[-1]
+            want = next(want for want in asked["me"]["wants"] if want["verb"] == verb)
+            async with table.client("E") as east:
+                body = {"id": verb, "epoch": 1, "want": want["id"], "action": action, "params": {}}
+                await east.publish(table.topics.seat_input("E"), json.dumps(body), qos=1)
+        table.start_people()
+        await table.ended()
+        assert [name for name, _ in table.events()].count("SetMiscounted") == 1
+
+
+def wants(verb: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether a seat's view asks for something."""
+    return lambda data: any(want["verb"] == verb for want in data["me"]["wants"])

@@ -1,10 +1,11 @@
-"""Nobody learns another's tiles or the wall: every topic recorded as every user, logs, metrics, world of the web."""
+"""Nobody learns another's tiles or the wall: every topic recorded as every user, logs, figures, recordings."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,23 @@ import aiomqtt
 import pytest
 
 from engine.ruleset import load_ruleset
-from engine.tiles import SEATS, format_tiles, parse_tiles
+from engine.tiles import SEATS
 from protocol.mqtt.topics import Topics
 from tests.table.harness import TABLE, WholeTable
+from tests.table.leaks import Hidden, hidden_in_case, hidden_in_journal, leaks_in_message, leaks_in_text
+from tests.table.test_cases import the_table, walled_cases
 from tests.table.test_faults import fetch
 
 pytestmark = [pytest.mark.table, pytest.mark.timeout(200)]
 
 HANDS = 12
+USERS = (None, *SEATS, "view", "web", "parlor")
+"""Everybody who may connect but the table itself; None: without a credential."""
+
+Recording = Mapping[str | None, list[tuple[str, bytes]]]
 
 
-async def record(table: WholeTable, user: str | None, into: list[tuple[str, bytes]]) -> None:
+async def record(table: WholeTable, user: str | None, into: list[tuple[str, bytes]], listening: asyncio.Event) -> None:
     """Everything the broker hands to a user that subscribes to everything, until cancelled."""
     given: dict[str, Any] = {}
     if user is not None:
@@ -34,25 +41,54 @@ async def record(table: WholeTable, user: str | None, into: list[tuple[str, byte
             # A refused subscription is an answer of the broker like any other.
             with contextlib.suppress(aiomqtt.MqttError):
                 await client.subscribe(pattern, qos=1)
+        listening.set()
         async for message in client.messages:
             into.append((str(message.topic), bytes(message.payload)))
 
 
-async def test_no_user_receives_what_another_seat_may_see(tmp_path: Path) -> None:
-    seen: dict[str | None, list[tuple[str, bytes]]] = {user: [] for user in (None, *SEATS, "view", "web", "parlor")}
-    async with WholeTable(tmp_path, hands=HANDS, sensing="full", people="", web=True) as table:
-        recorders = [asyncio.create_task(record(table, user, into)) for user, into in seen.items()]
+@contextlib.asynccontextmanager
+async def recorded(table: WholeTable) -> AsyncIterator[Recording]:
+    """What each user receives from before the first lift until the end of the block."""
+    seen: dict[str | None, list[tuple[str, bytes]]] = {user: [] for user in USERS}
+    listening = [asyncio.Event() for _ in USERS]
+    recorders = [
+        asyncio.create_task(record(table, user, into, ready))
+        for (user, into), ready in zip(seen.items(), listening, strict=True)
+    ]
+    try:
+        async with asyncio.timeout(30):
+            await asyncio.gather(*(ready.wait() for ready in listening))
         await table.state(lambda data: data["phase"] in ("sorting", "lift"))
-        table.start_people()
-        await table.ended(150)
+        yield seen
+    finally:
         for task in recorders:
             task.cancel()
         await asyncio.gather(*recorders, return_exceptions=True)
-        metrics = (await asyncio.to_thread(fetch, table.health_port, "/metrics"))[1]
-        web_metrics = (await asyncio.to_thread(fetch, table.web_port, "/metrics"))[1]
-        logs = "".join(path.read_text("utf-8", "replace") for path in tmp_path.glob("*.err"))
-        logs += "".join(path.read_text("utf-8", "replace") for path in tmp_path.rglob("*.log"))
-        hidden = hidden_hands(table)
+
+
+async def written(table: WholeTable) -> dict[str, str]:
+    """Figures of both processes, and every log and recording: what is not meant for players at all."""
+    texts = {
+        "metrics": (await asyncio.to_thread(fetch, table.health_port, "/metrics"))[1],
+        "web metrics": (await asyncio.to_thread(fetch, table.web_health_port, "/metrics"))[1],
+    }
+    files = [path for kind in ("*.err", "*.out", "*.log", "flight-*") for path in table.folder.rglob(kind)]
+    assert {"daemon.err", "web.err", "mosquitto.log"} <= {path.name for path in files}
+    return texts | {path.name: path.read_text("utf-8", "replace") for path in files}
+
+
+def leaks(seen: Recording, texts: Mapping[str, str], hidden: Hidden) -> list[str]:
+    """Everything hidden that is found, as `reader, topic or file: where: what`."""
+    found = [f"{name}: {leak}" for name, text in texts.items() for leak in leaks_in_text(text, hidden)]
+    for user, messages in seen.items():
+        seat = user if user in SEATS else None
+        for topic, payload in messages:
+            found += [f"{user}, {topic}: {leak}" for leak in leaks_in_message(payload, hidden, seat or "")]
+    return found
+
+
+def check_topics(seen: Recording) -> None:
+    """Each user receives something, and of its own topics alone."""
     topics = Topics(TABLE)
     allowed: dict[str | None, set[str]] = {
         None: {topics.availability},
@@ -64,37 +100,40 @@ async def test_no_user_receives_what_another_seat_may_see(tmp_path: Path) -> Non
         assert seen[user], user
     for user in ("web", "parlor"):
         assert not [topic for topic, _ in seen[user] if "/seat/" in topic], user
-    assert len(hidden) >= HANDS * 4
-    for user in (None, "view", "web", "parlor"):
-        text = b"".join(payload for _, payload in seen[user]).decode()
-        assert not [hand for hand in hidden if hand in text], user
-    for text in (metrics, web_metrics, logs):
-        assert not [hand for hand in hidden if hand in text]
-    own = {seat: hands_in_views(seen[seat]) for seat in SEATS}
+
+
+async def test_no_user_receives_what_another_seat_may_see(tmp_path: Path) -> None:
+    async with WholeTable(tmp_path, hands=HANDS, sensing="full", people="", web=True) as table:
+        async with recorded(table) as seen:
+            table.start_people()
+            await table.ended(150)
+        texts = await written(table)
+    check_topics(seen)
+    hidden = hidden_in_journal(table.journal)
+    assert len(hidden.sides) >= HANDS * 4 and len(hidden.groups) >= HANDS * 24
+    assert leaks(seen, texts, hidden) == []
     for seat in SEATS:
-        assert len(own[seat]) >= HANDS
-        for other in SEATS:
-            assert other == seat or not own[seat] & own[other], (seat, other)
+        views = [json.loads(payload)["data"] for topic, payload in seen[seat] if "/seat/" in topic and payload]
+        assert len({view["me"]["tiles"] for view in views} & hidden.own[seat]) >= HANDS
+        for other in set(SEATS) - {seat}:
+            assert leaks({other: seen[seat]}, {}, hidden), "the search is blind"
 
 
-def hands_in_views(messages: list[tuple[str, bytes]]) -> set[str]:
-    """All whole hands that a seat was shown."""
-    found = set()
-    for topic, payload in messages:
-        if "/seat/" in topic and payload:
-            tiles = json.loads(payload)["data"]["me"]["tiles"]
-            if tiles and len(parse_tiles(tiles)) >= 13:
-                found.add(tiles)
-    return found
-
-
-def hidden_hands(table: WholeTable) -> set[str]:
-    """The concealed hands of finished matches as texts, from the journal itself."""
-    return {
-        format_tiles(row["tiles"])
-        for name, row in table.events()
-        if name == "HandSeen" and row["zone"] == "hand" and len(row["tiles"]) >= 13
-    }
+@pytest.mark.parametrize(
+    "row",
+    [row for row in walled_cases() if row["id"].startswith("opening/random-wall-new-")],
+    ids=lambda row: row["id"],
+)
+async def test_where_nothing_is_read_nothing_comes_out_either(tmp_path: Path, row: dict[str, Any]) -> None:
+    table = the_table(tmp_path, row, "none")
+    table.web, table.people = True, ""
+    async with table:
+        async with recorded(table) as seen:
+            table.start_people()
+            await table.ended()
+        texts = await written(table)
+    check_topics(seen)
+    assert leaks(seen, texts, hidden_in_case(row)) == []
 
 
 async def test_the_journal_command_hides_the_hand_in_play(tmp_path: Path) -> None:
