@@ -13,6 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from cli.rules_play import play
+
 if TYPE_CHECKING:
     from engine.ruleset import Ruleset
 
@@ -35,7 +37,10 @@ _TEXT_COLUMN = 54
 
 @click.group()
 def rules() -> None:
-    """List, show and evaluate house rules."""
+    """List, show and evaluate house rules, and referee a hand."""
+
+
+rules.add_command(play)
 
 
 @rules.command("list")

@@ -41,6 +41,17 @@ def opening_claims(rules: Ruleset, dealer: str, gold: str, hands: Mapping[str, S
     return [(name, way) for _, _, name, way in ranked]
 
 
+def may_claim(rules: Ruleset, dealer: str, gold: str, seat: str, way: str, tiles: Sequence[str]) -> bool:
+    """R25: whether one seat's tiles make a claim, however strong the others' are."""
+    one = _Seat(seat, play_order(dealer).index(seat), tiles)
+    return any(
+        True
+        for claim in rules.opening_priority
+        if claim.partition("@")[0] == way
+        for _ in _claims(rules, gold, claim, (one,))
+    )
+
+
 def eight_flowers_win(rules: Ruleset) -> bool:
     """R26: whether all eight flowers win at once as 双花杠, even before 开金."""
     return rules.knows("shuanghuagang")

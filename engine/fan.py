@@ -16,7 +16,7 @@ NAMED_BY_WAY = {"zimo": "zimo", "sanjindao": "sanjindao", "sanjindao_late": "san
 KONG_WAYS: tuple[str, ...] = ("zimo", "sanjindao_late", "qiangjin")
 """Ways in which the winning tile may have replaced a kong."""
 
-_BESIDE_PINGHU = {"menqing", "zimo", "gangshangkaihua"}
+_BESIDE_PINGHU = {"menqing", "zimo"}
 
 
 def patterns(
@@ -50,18 +50,28 @@ def patterns(
 
 
 def fan_total(rules: Ruleset, way: str, beside: Collection[str]) -> int:
-    """What a way and the patterns beside it come to, before 底, 连庄番 and 封顶.
+    """What a way and the patterns beside it come to, before 底, 连庄番 and 封顶."""
+    total = 0
+    for name, value in fan_parts(rules, way, beside):
+        total = total * value if name == "gangshangkaihua" else total + value
+    return total
 
-    平胡 counts where nothing but 门清, 自摸 and 杠上开花 does; 杠上开花 multiplies the sum.
+
+def fan_parts(rules: Ruleset, way: str, beside: Collection[str]) -> tuple[tuple[str, int], ...]:
+    """What counts and how much, in the order it is reckoned: the way, the patterns, and 杠上开花, which multiplies.
+
+    平胡 counts where nothing but 门清, 自摸 and 杠上开花 does.
     """
     assert rules.fans is not None
     fans: dict[str, int] = {str(name): value for name, value in rules.fans.items()}
-    named = set(beside) | ({NAMED_BY_WAY.get(way, way)} - {"pinghu"})
-    counted = named - {"gangshangkaihua"}
-    total = sum(fans[name] if name in fans else rules.value(name) for name in counted)
-    if named <= _BESIDE_PINGHU:
-        total += rules.value("pinghu")
-    return total * fans["gangshangkaihua"] if "gangshangkaihua" in named else total
+    said = NAMED_BY_WAY.get(way, way)
+    named = [name for name in (said, *beside) if name not in ("pinghu", "gangshangkaihua")]
+    parts = [(name, fans[name] if name in fans else rules.value(name)) for name in dict.fromkeys(named)]
+    if set(named) <= _BESIDE_PINGHU:
+        parts.insert(0, ("pinghu", rules.value("pinghu")))
+    if "gangshangkaihua" in beside:
+        parts.append(("gangshangkaihua", fans["gangshangkaihua"]))
+    return tuple(parts)
 
 
 def _shape(rules: Ruleset, gold: str | None, concealed: Sequence[str], melds: Sequence[Meld]) -> list[str]:

@@ -22,7 +22,8 @@ _State: TypeAlias = tuple[_Costs, _Costs]
 _Moves: TypeAlias = tuple[tuple[tuple[int, int, int], ...], ...]
 
 _NONE = 99
-_MOST_COPIES = 5
+_REMEMBERED = 1 << 15
+_completing: dict[int, int] = {}
 _START: _State = (((0, 0),), ())
 # Covering 0-4 tiles that runs no longer cover costs so many golds more, by triplets.
 _COVER = (0, 2, 1, 0, 2)
@@ -73,13 +74,45 @@ def suit_byte(counts: Sequence[int], natural_pairs: bool) -> int:
     return golds + _last(state)
 
 
-@cache
-def four_alike() -> bytes:
-    """For every code of five counts: 1 where one of them is 4."""
-    table = b"\0"
-    for _ in range(5):
-        table = table * 4 + b"\1" * len(table)
-    return table
+def completing(natural_pairs: bool, honours: bool, code: int, left: int, paired: bool) -> int:
+    """Where one tile more makes a suit (or the honours) complete with `left` golds: bit i for the face of 5^i.
+
+    The pair is one gold of the `left`, be it here or, `paired`, in another field. A fifth copy of a face counts.
+    Remembered for each code: codes come again from hand to hand and from discard to discard, whole hands do not.
+    """
+    key = ((code << 6 | left) << 1 | paired) << 2 | honours << 1 | natural_pairs
+    found = _completing.get(key)
+    if found is None:
+        if len(_completing) >= _REMEMBERED:
+            _completing.clear()
+        found = _completing[key] = _completing_places(natural_pairs, honours, code, left, paired)
+    return found
+
+
+def forget_codes() -> None:
+    """Forget what `completing` remembers; it is worked out anew."""
+    _completing.clear()
+
+
+def _completing_places(natural_pairs: bool, honours: bool, code: int, left: int, paired: bool) -> int:
+    table = honour_table(natural_pairs) if honours else suit_table(natural_pairs)
+    found = 0
+    for place in range(7 if honours else 9):
+        if code // 5**place % 5 < 4:
+            lack = table[code + 5**place]
+        elif honours:
+            lack = _fifth_honour(table[code - 4 * 5**place], natural_pairs)
+        else:
+            lack = suit_byte([code // 5**i % 5 + (i == place) for i in range(9)], natural_pairs)
+        if lack & NEED <= left if paired or lack >= PAIR else lack + 3 <= left:
+            found |= 1 << place
+    return found
+
+
+def _fifth_honour(without: int, natural_pairs: bool) -> int:
+    """The byte of the honours `without` a face, and that face five times."""
+    fifth = honour_byte(5, natural_pairs)
+    return (without & NEED) + (fifth & NEED) + (PAIR if (without | fifth) & PAIR else 0)
 
 
 def _step(state: _State, count: int, place: int, natural_pairs: bool) -> tuple[int, _State]:

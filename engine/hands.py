@@ -8,11 +8,12 @@ where it is cheapest. A gold may stand for a fifth copy of a face (R11).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 
-from engine.hand_tables import NEED, PAIR, four_alike, honour_byte, honour_table, suit_byte, suit_table
+from engine.hand_tables import NEED, PAIR, completing, honour_table, suit_table
 from engine.ruleset import Ruleset
 from engine.tiles import FACES, HONOURS, SUITED, WHITE, tile_order
 
@@ -20,7 +21,11 @@ _BITS = 21
 _MASK = (1 << _BITS) - 1
 _GOLD_AT = 4 * _BITS
 _GOLD = 1 << _GOLD_AT
-_HALF = 5**5
+_FIELDS = 4
+# What a hand's code must reach for every sum of its fields' bytes: the golds asked for, the pair taken where it is
+# cheapest.
+_ASKED = tuple((lack & NEED) - 1 if lack >= PAIR else lack + 2 for lack in range(5 * PAIR))
+_LEAST_CODE = tuple(golds << _GOLD_AT for golds in _ASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,119 +38,143 @@ class Reading:
 
     gold: str | None
     weights: Mapping[str, int]
+    steps: Mapping[str, tuple[int, int]]
+    """The field of each face, 4 for golds, and its power of five there."""
     fields: tuple[tuple[tuple[str, int], ...], ...]
     natural_pairs: bool
     suits: bytes
     honours: bytes
+    complete: Callable[[Sequence[str]], bool]
+    """R20: whether 3n+2 tiles, at least two, are sets and one pair."""
+    named: tuple[dict[int, tuple[str, ...]], ...]
+    """For each field the faces at a set of places, filled as they come up: at most 512 each."""
 
     @property
     def faces(self) -> Iterable[str]:
         """Every face that a hand may hold."""
         return self.weights.keys()
 
+    def code(self, tiles: Sequence[str]) -> int:
+        """The packed code of tiles; KeyError for a face that no hand of these rules holds."""
+        if len(tiles) > 1:
+            return sum(itemgetter(*tiles)(self.weights))
+        return sum(self.weights[face] for face in tiles)
+
     def ready(self, code: int) -> bool:
         """R22: whether 3n+1 tiles are sets alone and one gold over."""
-        suits = self.suits
-        lack = suits[code & _MASK] + suits[code >> _BITS & _MASK] + suits[code >> 2 * _BITS & _MASK]
-        return (lack + self.honours[code >> 3 * _BITS & _MASK]) & NEED < code >> _GOLD_AT
+        return self._lack(code) & NEED < code >> _GOLD_AT
+
+    def sets_alone(self, code: int) -> bool:
+        """Whether 3n tiles are sets."""
+        return self._lack(code) & NEED <= code >> _GOLD_AT
 
     def waits(self, code: int) -> tuple[str, ...]:
         """Faces that complete 3n+1 tiles, in tile order, whether or not a copy is left."""
+        return self.waits_of(*split(code))
+
+    def waits_of(self, m: int, p: int, s: int, z: int, golds: int) -> tuple[str, ...]:
+        """`waits` of the fields' own codes and the golds."""
         suits = self.suits
-        golds = code >> _GOLD_AT
-        codes = (code & _MASK, code >> _BITS & _MASK, code >> 2 * _BITS & _MASK, code >> 3 * _BITS & _MASK)
-        told = (suits[codes[0]], suits[codes[1]], suits[codes[2]], self.honours[codes[3]])
-        total = sum(told)
-        found: list[str] = []
-        for field, own in enumerate(told):
+        of_m, of_p, of_s, of_z = suits[m], suits[p], suits[s], self.honours[z]
+        total = of_m + of_p + of_s + of_z
+        # One tile saves one gold at most, and the pair another one.
+        if (total & NEED) - golds > 2:
+            return ()
+        found: tuple[str, ...] = ()
+        for field, field_code, own in ((0, m, of_m), (1, p, of_p), (2, s, of_s), (3, z, of_z)):
             rest = total - own
             # The golds left for this field, its pair counted; below zero the other fields alone ask for too many.
             left = golds + 1 - (rest & NEED)
             if left >= 0:
-                found += self._waits_in(field, codes[field], left, rest >= PAIR)
+                places = completing(self.natural_pairs, field == 3, field_code, left, rest >= PAIR)
+                if places:
+                    found += self.named[field].get(places) or self._names(field, places)
         if self.gold is None:
-            return tuple(found)
+            return found
         if golds > (total & NEED) - 3 if total >= PAIR else golds > total:
-            found.append(self.gold)
-        return tuple(sorted(found, key=tile_order))
+            found += (self.gold,)
+        return tuple(sorted(found, key=tile_order)) if len(found) > 1 else found
 
-    def _waits_in(self, field: int, code: int, left: int, paired: bool) -> list[str]:
-        """Faces of one field that complete the hand; `paired` says that another field has the pair."""
-        table = self.honours if field == 3 else self.suits
-        faces = self.fields[field]
-        alike = four_alike()
-        if alike[code % _HALF] or alike[code // _HALF]:
-            lacks = [
-                (face, self._with_fifth(field, code, power) if code // power % 5 == 4 else table[code + power])
-                for face, power in faces
-            ]
-            return [face for face, lack in lacks if _fits(lack, left, paired)]
-        if paired:
-            return [face for face, power in faces if table[code + power] & NEED <= left]
-        alone = left - 3
-        return [face for face, power in faces if (lack := table[code + power]) <= alone or PAIR <= lack <= PAIR + left]
+    def _lack(self, code: int) -> int:
+        m, p, s, z, _ = split(code)
+        suits = self.suits
+        return suits[m] + suits[p] + suits[s] + self.honours[z]
 
-    def _with_fifth(self, field: int, code: int, power: int) -> int:
-        """The byte of a field in which the face of `power`, held four times, comes once more: it has no code."""
-        if field < 3:
-            counts = [code // 5**place % 5 + (5**place == power) for place in range(9)]
-            return suit_byte(counts, self.natural_pairs)
-        without = self.honours[code - 4 * power]
-        fifth = honour_byte(5, self.natural_pairs)
-        return (without & NEED) + (fifth & NEED) + (PAIR if (without | fifth) & PAIR else 0)
+    def _names(self, field: int, places: int) -> tuple[str, ...]:
+        """The faces at these places of a field, which may be none."""
+        names = tuple(face for place, face in self._placed(field) if places >> place & 1)
+        self.named[field][places] = names
+        return names
+
+    def _placed(self, field: int) -> list[tuple[int, str]]:
+        return [(next(place for place in range(9) if 5**place == power), face) for face, power in self.fields[field]]
+
+
+def split(code: int) -> list[int]:
+    """A packed code as the codes of m, p, s and z and the number of golds."""
+    return [
+        code & _MASK,
+        code >> _BITS & _MASK,
+        code >> 2 * _BITS & _MASK,
+        code >> 3 * _BITS & _MASK,
+        code >> _GOLD_AT,
+    ]
 
 
 class Hand:
-    """The concealed tiles of one seat as one packed code that a sum changes as tiles come and go.
+    """The concealed tiles of one seat as the codes of their fields, which a sum changes as tiles come and go.
 
     No natural face may be held more than four times.
     """
 
-    __slots__ = ("code", "reading")
+    __slots__ = ("_codes", "_honours", "_suits", "reading")
 
     def __init__(self, reading: Reading, tiles: Iterable[str] = ()) -> None:
         self.reading = reading
-        self.code = sum(map(reading.weights.__getitem__, tiles))
+        self._suits, self._honours = reading.suits, reading.honours
+        self._codes = split(reading.code(tuple(tiles)))
 
     def add(self, face: str) -> None:
         """A tile comes."""
-        self.code += self.reading.weights[face]
+        field, power = self.reading.steps[face]
+        self._codes[field] += power
 
     def remove(self, face: str) -> None:
         """A tile goes; it must be held."""
-        self.code -= self.reading.weights[face]
+        field, power = self.reading.steps[face]
+        self._codes[field] -= power
+
+    @property
+    def code(self) -> int:
+        """All of it as one number: equal for equal tiles."""
+        return sum(code << (field * _BITS) for field, code in enumerate(self._codes))
 
     @property
     def golds(self) -> int:
         """Golds held."""
-        return self.code >> _GOLD_AT
+        return self._codes[_FIELDS]
 
     def complete(self) -> bool:
         """R20: sets and one pair; for 3n+2 tiles."""
-        code = self.code
-        book = self.reading
-        suits = book.suits
-        lack = (
-            suits[code & _MASK]
-            + suits[code >> _BITS & _MASK]
-            + suits[code >> 2 * _BITS & _MASK]
-            + book.honours[code >> 3 * _BITS & _MASK]
-        )
-        return code >> _GOLD_AT >= ((lack & NEED) - 1 if lack >= PAIR else lack + 2)
+        m, p, s, z, golds = self._codes
+        suits = self._suits
+        return golds >= _ASKED[suits[m] + suits[p] + suits[s] + self._honours[z]]
 
     def ready(self) -> bool:
         """R22: sets alone and one gold over; for 3n+1 tiles."""
-        return self.reading.ready(self.code)
+        m, p, s, z, golds = self._codes
+        suits = self._suits
+        return (suits[m] + suits[p] + suits[s] + self._honours[z]) & NEED < golds
 
     def waits(self) -> tuple[str, ...]:
         """Faces that complete 3n+1 tiles, in tile order, whether or not a copy is left."""
-        return self.reading.waits(self.code)
+        return self.reading.waits_of(*self._codes)
 
     def youjin_discards(self, tiles: Iterable[str]) -> tuple[str, ...]:
         """R22: faces among the `tiles` of this hand of 3n+2 whose discard leaves it ready, in tile order."""
-        weights = self.reading.weights
+        code, weights = self.code, self.reading.weights
         faces = sorted(set(tiles), key=tile_order)
-        return tuple(face for face in faces if self.reading.ready(self.code - weights[face]))
+        return tuple(face for face in faces if self.reading.ready(code - weights[face]))
 
 
 def reading(rules: Ruleset, gold: str | None) -> Reading:
@@ -162,7 +191,7 @@ def complete(rules: Ruleset, gold: str | None, concealed: Sequence[str]) -> bool
     """R20: whether 3n+2 concealed tiles are sets and a pair (melds are sets already); False for other counts."""
     if len(concealed) % 3 != 2:
         return False
-    if Hand(reading(rules, gold), concealed).complete():
+    if reading(rules, gold).complete(concealed):
         return True
     return rules.seven_pairs and _seven_pairs(rules, gold, concealed)
 
@@ -209,8 +238,32 @@ def _reading(tiles: int, white_mode: str, gold_in_pair: str, gold: str | None) -
         weights[gold] = _GOLD
     ordered = {face: weights[face] for face in FACES if face in weights}
     natural_pairs = gold_in_pair == "both_or_none"
+    steps = {}
+    for face, weight in ordered.items():
+        field = (weight.bit_length() - 1) // _BITS
+        steps[face] = (field, weight >> (field * _BITS))
+    fields = tuple(
+        tuple((face, power) for face, (at, power) in steps.items() if at == field) for field in range(_FIELDS)
+    )
     suits, honours_told = suit_table(natural_pairs), honour_table(natural_pairs)
-    return Reading(gold, ordered, _fields(ordered), natural_pairs, suits, honours_told)
+    return Reading(
+        gold, ordered, steps, fields, natural_pairs, suits, honours_told,
+        _completeness(ordered, suits, honours_told), tuple({} for _ in range(_FIELDS)),
+    )  # fmt: skip
+
+
+def _completeness(weights: Mapping[str, int], suits: bytes, honours: bytes) -> Callable[[Sequence[str]], bool]:
+    """The check of a list of tiles. Everything that it looks at is at hand, not behind attributes: it is short."""
+
+    def complete(tiles: Sequence[str]) -> bool:
+        code: int = sum(itemgetter(*tiles)(weights))
+        upper = code >> 2 * _BITS
+        lack = (
+            suits[code & _MASK] + suits[code >> _BITS & _MASK] + suits[upper & _MASK] + honours[upper >> _BITS & _MASK]
+        )
+        return code >= _LEAST_CODE[lack]
+
+    return complete
 
 
 def _natural_weights() -> dict[str, int]:
@@ -225,20 +278,6 @@ def _natural_weights() -> dict[str, int]:
 
 
 _NATURAL = _natural_weights()
-
-
-def _fits(lack: int, left: int, paired: bool) -> bool:
-    """Whether a field's byte asks for no more golds than are left for it and the pair."""
-    return lack & NEED <= left if paired or lack >= PAIR else lack + 3 <= left
-
-
-def _fields(weights: Mapping[str, int]) -> tuple[tuple[tuple[str, int], ...], ...]:
-    fields: tuple[list[tuple[str, int]], ...] = ([], [], [], [])
-    for face, weight in weights.items():
-        field = (weight.bit_length() - 1) // _BITS
-        if field < 4:
-            fields[field].append((face, weight >> (field * _BITS)))
-    return tuple(tuple(field) for field in fields)
 
 
 def _seven_pairs(rules: Ruleset, gold: str | None, tiles: Sequence[str]) -> bool:

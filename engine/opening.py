@@ -103,9 +103,7 @@ def next_tiles(line: Sequence[str], gone: Collection[str], count: int) -> tuple[
     return tuple(found)
 
 
-def gold_path(
-    wall: Lines, gone: Collection[str], count: int, after: str | None = None
-) -> tuple[str, ...]:
+def gold_path(wall: Lines, gone: Collection[str], count: int, after: str | None = None) -> tuple[str, ...]:
     """R8, R9: the positions counted 1, 2, 3 … from the present tail; the last one is the tile arrived at.
 
     `after` starts the count at the tile behind that position, headwards (R9's second roll).
@@ -140,9 +138,7 @@ def third_in_a_row(rules: Ruleset, history: Sequence[str], face: str) -> bool:
     return rules.third_same_gold and len(history) >= 2 and all(past == face for past in history[-2:])
 
 
-def next_flower_turn(
-    hands: Mapping[str, Collection[str]], dealer: str, at: tuple[int, int]
-) -> tuple[int, int] | None:
+def next_flower_turn(hands: Mapping[str, Collection[str]], dealer: str, at: tuple[int, int]) -> tuple[int, int] | None:
     """R7: the next `(round, place)` at which a seat holds flowers, from `at` on; None when nobody does.
 
     Places count 0-3 in play order from the dealer. A seat that has had its turn in a round waits for the next one.

@@ -12,19 +12,12 @@ from engine.melds import KONGS
 from engine.question_fields import QuestionError
 from engine.ruleset import Ruleset
 from engine.ruleset_checks import PATTERNS
-from engine.settlement import (
-    HARDNESS,
-    Foul,
-    Outcome,
-    Settlement,
-    Win,
-    dealer_base,
-    foul_kinds,
-    settle,
-    settle_foul,
-)
+from engine.scoring import dealer_base
+from engine.settlement import Settlement, foul_kinds, settle, settle_foul
+from engine.tally import HARDNESS, FalseWin, Items, Tally, Winner, whole
 from engine.tiles import is_flower
 from engine.water import water
+from engine.win_checks import objection
 
 WATER_FIELDS = ("rules", "options", "gold", "flowers", "concealed", "melds", "won_by_discard")
 FAN_FIELDS = ("rules", "options", "gold", "concealed", "melds", "way", "after_kong")
@@ -58,21 +51,6 @@ _OF_SCORING = {
 
 _BESIDE_NO_WIN = ("winners", "way", "from", "pays_all", "fan")
 _MOST_STEPS = 100
-_SELF_DRAWN = frozenset(
-    {
-        "zimo",
-        "youjin",
-        "shuangyou",
-        "sanyou",
-        "qiangshuangyou",
-        "sanjindao",
-        "sanjindao_late",
-        "tianhu",
-        "shuanghuagang",
-        "sanhuayou",
-    }
-)
-"""Ways in which nobody else's tile is won."""
 
 
 def ask_water(question: Mapping[str, object]) -> dict[str, Any]:
@@ -123,7 +101,7 @@ def ask_settle(question: Mapping[str, object]) -> dict[str, Any]:
     dealer = read.a_seat(read.required(question, "dealer"), "dealer")
     if "foul" in question:
         return _told(settle_foul(rules, _foul(rules, dealer, question)))
-    return _told(settle(rules, _outcome(rules, dealer, question)))
+    return _told(settle(rules, _tally(rules, dealer, question)))
 
 
 def _told(settled: Settlement) -> dict[str, Any]:
@@ -163,7 +141,7 @@ def _steps(rules: Ruleset, question: Mapping[str, object]) -> int:
     return read.a_number(question.get("base_steps", 0), "base_steps", 0, _MOST_STEPS)
 
 
-def _foul(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> Foul:
+def _foul(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> FalseWin:
     for field in ("winner", *_BESIDE_NO_WIN):
         if field in question:
             raise QuestionError(field, "a foul stands in place of a winner: leave one of them out (R38)")
@@ -176,16 +154,16 @@ def _foul(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> Foul:
     if not kinds:
         raise QuestionError("foul.kind", f"{rules.name} says nothing about false wins (R38)")
     kind = read.one_of(kind, "foul.kind", kinds)
-    ready: dict[str, int] = {}
+    ready: dict[str, Items] = {}
     if "ready" in given:
         if not rules.foul_ready:
             raise QuestionError("foul.ready", f"{rules.name} knows no 重判 (R38)")
         ready = _ready(seat, given["ready"])
-    return Foul(dealer, _steps(rules, question), seat, kind, ready)
+    return FalseWin(dealer, _steps(rules, question), seat, kind, ready)
 
 
-def _ready(offender: str, value: object) -> dict[str, int]:
-    found: dict[str, int] = {}
+def _ready(offender: str, value: object) -> dict[str, Items]:
+    found: dict[str, Items] = {}
     for item in read.a_list(value, "foul.ready", 'a list such as [{"seat": "N", "water": 3}]'):
         given = read.a_mapping(item, "foul.ready", 'a seat and its water such as {"seat": "N", "water": 3}')
         read.check_fields(given, ("seat", "water"), "foul.ready.")
@@ -194,11 +172,11 @@ def _ready(offender: str, value: object) -> dict[str, int]:
             raise QuestionError("foul.ready", f"{seat} is the offender and is not paid (R38)")
         if seat in found:
             raise QuestionError("foul.ready", f"{seat} is there twice")
-        found[seat] = read.a_number(read.required(given, "water", "foul.ready."), "foul.ready.water")
+        found[seat] = whole(read.a_number(read.required(given, "water", "foul.ready."), "foul.ready.water"))
     return found
 
 
-def _outcome(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> Outcome:
+def _tally(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> Tally:
     source = None
     if question.get("from") is not None:
         source = read.a_seat(question["from"], "from")
@@ -220,7 +198,7 @@ def _outcome(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> Out
     if rules.scoring == "hardness" and (wins or "hardness" in question):
         hardness = read.one_of(read.required(question, "hardness"), "hardness", HARDNESS)
     most = dealer_base(rules, steps) if rules.scoring == "hardness" else 0
-    return Outcome(
+    return Tally(
         dealer=dealer,
         steps=steps,
         wins=wins,
@@ -236,11 +214,11 @@ def _outcome(rules: Ruleset, dealer: str, question: Mapping[str, object]) -> Out
     )
 
 
-def _water(rules: Ruleset, question: Mapping[str, object]) -> dict[str, int]:
+def _water(rules: Ruleset, question: Mapping[str, object]) -> dict[str, Items]:
     found = read.seat_numbers(question.get("water", {}), "water")
     if rules.water is None and any(found.values()):
         raise QuestionError("water", f"{rules.name} counts no 水")
-    return found
+    return {seat: whole(water) for seat, water in found.items()}
 
 
 def _top(dealer: str, question: Mapping[str, object], most: int) -> dict[str, int]:
@@ -250,7 +228,7 @@ def _top(dealer: str, question: Mapping[str, object], most: int) -> dict[str, in
     return found
 
 
-def _last_drawer(rules: Ruleset, question: Mapping[str, object], wins: tuple[Win, ...]) -> str | None:
+def _last_drawer(rules: Ruleset, question: Mapping[str, object], wins: tuple[Winner, ...]) -> str | None:
     if rules.dealer_after_draw != "last_drawer":
         if "last_drawer" in question:
             raise QuestionError("last_drawer", f"{rules.name} has no use for it (R3)")
@@ -260,7 +238,7 @@ def _last_drawer(rules: Ruleset, question: Mapping[str, object], wins: tuple[Win
     return read.a_seat(read.required(question, "last_drawer"), "last_drawer")
 
 
-def _wins(rules: Ruleset, question: Mapping[str, object]) -> tuple[Win, ...]:
+def _wins(rules: Ruleset, question: Mapping[str, object]) -> tuple[Winner, ...]:
     if "winners" in question:
         return _several(rules, question)
     winner = read.required(question, "winner")
@@ -271,17 +249,17 @@ def _wins(rules: Ruleset, question: Mapping[str, object]) -> tuple[Win, ...]:
         return ()
     seat = read.a_seat(winner, "winner")
     way = _way(rules, read.required(question, "way"), "way")
-    return (Win(seat, way, _patterns(question.get("fan", []), "fan", way)),)
+    return (Winner(seat, way, _patterns(question.get("fan", []), "fan", way)),)
 
 
-def _several(rules: Ruleset, question: Mapping[str, object]) -> tuple[Win, ...]:
+def _several(rules: Ruleset, question: Mapping[str, object]) -> tuple[Winner, ...]:
     """R13: several winners on one tile."""
     if not rules.several_winners:
         raise QuestionError("winners", f"{rules.name} knows one winner only (R13)")
     for field in ("winner", "way", "fan"):
         if field in question:
             raise QuestionError(field, "each of the winners has its own: leave it out beside winners")
-    found: list[Win] = []
+    found: list[Winner] = []
     for item in read.a_list(question["winners"], "winners", "a list of winners"):
         given = read.a_mapping(item, "winners", 'a winner such as {"seat": "S", "way": "pinghu", "fan": []}')
         read.check_fields(given, ("seat", "way", "fan"), "winners.")
@@ -289,7 +267,7 @@ def _several(rules: Ruleset, question: Mapping[str, object]) -> tuple[Win, ...]:
         way = _way(rules, read.required(given, "way", "winners."), "winners.way")
         if seat in [win.seat for win in found]:
             raise QuestionError("winners.seat", f"{seat} is there twice")
-        found.append(Win(seat, way, _patterns(given.get("fan", []), "winners.fan", way)))
+        found.append(Winner(seat, way, _patterns(given.get("fan", []), "winners.fan", way)))
     if not found:
         raise QuestionError("winners", "expected one winner at least; a drawn hand has winner null")
     if len(found) > 1 and question.get("from") is None:
@@ -315,16 +293,7 @@ def _patterns(value: object, field: str, way: str) -> tuple[str, ...]:
     return found
 
 
-def _check_win(rules: Ruleset, dealer: str, source: str | None, win: Win) -> None:
-    """Whether a win can have happened so: the discarder is known where he pays, and only where there is one."""
-    if source == win.seat:
-        raise QuestionError("from", f"{source} won and cannot be the discarder")
-    drawn = win.way in _SELF_DRAWN or (win.way == "qiangjin" and rules.qiangjin == "opening")
-    if source is not None and drawn:
-        raise QuestionError("from", f"nobody's tile is won by {win.way}")
-    if source is None and rules.payers == "discarder" and win.way in ("pinghu", "dihu"):
-        raise QuestionError("from", "missing: the discarder pays")
-    if win.way == "tianhu" and win.seat != dealer:
-        raise QuestionError("way", f"天胡 is the dealer's, and {win.seat} does not deal (R25)")
-    if win.way == "dihu" and win.seat == dealer:
-        raise QuestionError("way", f"地胡 is a non-dealer's, and {win.seat} deals (R29)")
+def _check_win(rules: Ruleset, dealer: str, source: str | None, win: Winner) -> None:
+    wrong = objection(rules, dealer, source, win.seat, win.way)
+    if wrong is not None:
+        raise QuestionError(wrong.field, wrong.told)

@@ -216,6 +216,13 @@ class Ruleset(BaseModel):
     several_winners: Annotated[
         StrictBool, Field(title="Several winners 一炮多响", description="One discard may be won by several (R13).")
     ] = False
+    special_first: Annotated[
+        StrictBool,
+        Field(
+            title="Special hands first 特殊牌型",
+            description="Of several who claim a tile to win, one who holds three golds goes first (R13).",
+        ),
+    ] = False
 
     # Openings
     opening_priority: Annotated[
@@ -256,6 +263,10 @@ class Ruleset(BaseModel):
     claim_window_ms: Annotated[
         Window, Field(title="Claim window 团碰", description="Milliseconds every discard stays open (R13).")
     ] = 2_500
+    kong_after_claim: Annotated[
+        StrictBool,
+        Field(title="Kong after a claim", description="暗杠 and 补杠 also after an own 吃 or 碰, before a draw (R15)."),
+    ] = False
     missed_tiles: Annotated[
         StrictBool,
         Field(
@@ -288,6 +299,14 @@ class Ruleset(BaseModel):
         Literal["self_draw", "kong_only", "none"],
         Field(title="Interrupting 三游", description="What the others may win with in the last lap (R23)."),
     ] = "self_draw"
+    tour_last_tile: Annotated[
+        StrictBool,
+        Field(
+            title="Last tile of 游金 末张",
+            description="A flower drawn completes 游金 too and counts; a fourth tile of an own 碰 counts 1, of an own "
+            "concealed triplet as 暗杠 (R22).",
+        ),
+    ] = False
     kong_youjin: Annotated[
         StrictBool,
         Field(

@@ -15,7 +15,9 @@ from protocol.serial.link import Link
 from protocol.serial.messages import (
     PROTOCOL,
     Capabilities,
+    DiceFaces,
     DiceOutcome,
+    DiceQuery,
     DiceRoll,
     GearSet,
     Identify,
@@ -124,6 +126,8 @@ class BenchBoard:
             case SetGear(req=req, tiles=tiles, stacks=stacks):
                 self._tiles, self._stacks = tiles, stacks
                 return [GearSet(req, True)]
+            case DiceQuery(req=req):
+                return [DiceFaces(req, known=False)]
             case DiceRoll(op=op):
                 self.throw = op
                 return [OpAccepted(op)]

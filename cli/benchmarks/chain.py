@@ -20,7 +20,7 @@ from statistics import median
 from typing import Final
 
 from cli.benchmarks.mqtt import Received
-from cli.benchmarks.rig import TABLE, Rig, data_of
+from cli.benchmarks.rig import PATIENCE_S, TABLE, Rig, data_of
 from cli.benchmarks.rows import Goal, Row, Unmeasurable, percentile, written
 
 SAMPLES: Final = 200
@@ -118,9 +118,13 @@ def _measure(rig: Rig, samples: int) -> Times:
 
 def _to_the_throw(rig: Rig) -> None:
     """Through lifting and pushing in until the walls stand and E is asked to throw."""
+    end = time.monotonic() + PATIENCE_S
     state = _hear_view(rig)
-    while "roll" not in _wanted(state):
-        if {"lift", "push_in"} & _wanted(state):
+    while "roll" not in (wanted := _wanted(state)):
+        if time.monotonic() > end:
+            asked = ", ".join(sorted(wanted)) or "nothing"
+            raise Unmeasurable(f"the match stays in the phase {state['phase']}, where {asked} is asked for")
+        if wanted & {"lift", "push_in"}:
             rig.board.press("lift")
         state = _hear_view(rig)
     rig.rest(0.5)

@@ -19,6 +19,8 @@ RULES: Final = "classic-xiamen-144"
 HANDS: Final = 60
 _MOST_INPUTS: Final = 2_000
 """More than any hand takes: about 40 are usual where tiles are read."""
+_MOVED: Final = frozenset({"take", "flowers", "flip"})
+"""What the readers see when people do it; it may be said by hand as well, for when they do not."""
 
 
 def opening() -> list[Row]:
@@ -73,7 +75,7 @@ class People:
             self._feed(i.OperationDone(wanted, self._result(want)))
         elif want.kind == "timer":
             self._feed(i.TimerElapsed(wanted))
-        elif not want.actions:
+        elif not want.actions or want.verb in _MOVED:
             self._move_tiles(want)
         else:
             action = "pass" if "pass" in want.actions else want.actions[0]

@@ -24,7 +24,7 @@ from controller.private_broker import BrokerError, PrivateBroker
 from protocol.mqtt.topics import Topics
 
 TABLE: Final = "bench"
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 60.0
 STOP_S: Final = 6.0
 
 _SETTINGS: Final = """
@@ -47,6 +47,7 @@ level = "warning"
 format = "json"
 [web]
 listen = "127.0.0.1:0"
+health_listen = ""
 state_dir = "{folder}/web"
 """
 

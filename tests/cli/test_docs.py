@@ -25,7 +25,7 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
 CALL = re.compile(r"(?:\./|/opt/kaijin/bin/)?kaijin (?=[a-z-])(.*)")
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,8 @@ def test_the_parts_by_themselves_make_a_table(folder: Path, monkeypatch: pytest.
             running += [start(folder, line) for line in background]
             if "simulate table" in block.text:
                 wait_for(lambda: (folder / "my-table/serial").exists(), "the simulated table's line")
+            if "/kaijin run" in block.text:
+                wait_for(lambda: (folder / "my-table/table.journal").exists(), "the daemon's journal")
             if "mosquitto -c" in block.text:
                 wait_for(lambda: (folder / "my-table/broker.sock").exists(), "the broker's socket")
         assert "Kaijin simulated table" in "".join(said)

@@ -10,7 +10,9 @@ from typing import get_args
 import pytest
 
 import displays
+from engine.reasons import CODES
 from engine.ruleset import load_ruleset, profiles
+from engine.ruleset_model import Way
 from protocol.mqtt.commands import ACTIONS
 from protocol.mqtt.views import Layout, Phase, Purpose
 from protocol.serial.vocabulary import FAULT_CODES
@@ -84,6 +86,24 @@ def test_every_refusal_of_engine_and_daemon_is_worded() -> None:
     assert {f"refused.{code}" for code in codes} - CATALOGUE.keys() == set()
 
 
+def test_every_reason_of_a_settlement_is_worded() -> None:
+    assert {f"why.{code}" for code in CODES} - CATALOGUE.keys() == set()
+    assert {key.removeprefix("why.") for key in CATALOGUE if key.startswith("why.")} - {"other"} == set(CODES)
+
+
+def test_every_way_of_winning_is_worded() -> None:
+    assert {f"way.{way}" for way in get_args(Way)} - CATALOGUE.keys() == set()
+
+
+def test_every_refusal_of_a_declared_hand_and_of_a_match_is_worded() -> None:
+    rooms = [*(REPOSITORY / "engine").glob("declared*.py"), *(REPOSITORY / "engine" / "match").glob("*.py")]
+    codes = {code for room in rooms for code in re.findall(r'Refused\("(\w+)"', room.read_text(encoding="utf-8"))}
+    codes |= set(re.findall(r'_need\(match, "(\w+)"', (REPOSITORY / "engine/match/deciding.py").read_text("utf-8")))
+    codes |= set(re.findall(r'Objection\("(\w+)"', (REPOSITORY / "engine/win_checks.py").read_text("utf-8")))
+    assert len(codes) > 50
+    assert {f"refused.{code}" for code in codes} - CATALOGUE.keys() == set()
+
+
 def test_every_prompt_and_action_of_the_contract_is_known_to_the_page() -> None:
     prompts = (PAGES / "prompts.js").read_text(encoding="utf-8")
     answered = set(re.findall(r"^  (\w+): \(", prompts, re.M))
@@ -105,6 +125,7 @@ def test_no_words_lie_unused() -> None:
     prefixes = {prefix for prefix in re.findall(r"`([a-z_.]+\.)\$\{", SOURCES)}
     prefixes |= {f"{group}." for group in re.findall(r'sayCode\(\s*"(\w+)"', SOURCES)}
     prefixes |= {"over.", "result."}  # waiting.js words a result by group
+    prefixes |= {"why.", "way."}  # reasons of a settlement and ways of winning travel as codes
     unused = [key for key in CATALOGUE if key not in literal and not any(key.startswith(one) for one in prefixes)]
     assert unused == []
 

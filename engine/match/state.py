@@ -1,0 +1,107 @@
+"""The state of a session of matches: who plays, where they sit, what they hold, and the hands booked.
+
+Chips, points and history belong to the player; seats stay where they are (R2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.dice import Dice
+from engine.reasons import Transfer
+from engine.ruleset import Ruleset
+from engine.tiles import SEATS
+
+PHASES: tuple[str, ...] = ("idle", "seating", "dealer", "between", "playing", "ended")
+"""No match; throwing for seats; throwing for the first dealer; between hands; a hand is played; a match is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Somebody who plays: an id for good, and a name if he gave one."""
+
+    id: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a match is played by: the rules (chips, debt among them), the hands and minutes agreed, 0 for no limit."""
+
+    rules: Ruleset
+    hands: int = 0
+    minutes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """One hand in the book; of every player what he won or lost. `voided`: taken back, kept as a record."""
+
+    match: int
+    hand: int
+    seats: Mapping[str, str]
+    dealer: str
+    steps: int
+    kind: str
+    wins: tuple[Mapping[str, Any], ...]
+    source: str | None
+    foul: str | None
+    points: Mapping[str, int]
+    bonus: Mapping[str, int]
+    transfers: tuple[Transfer, ...]
+    next_dealer: str
+    next_steps: int
+    voided: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A session: the match being played and everything booked before. `seats` is seat → player's id.
+
+    `rolls` are throws for seats by player, oldest first; `swaps_used` are `(player, right)` of this match, `swapped`
+    says whether one was made since the last booking. `deal` names the player who deals: the deal goes with him.
+    `hand` counts the match's hands from 1 as they begin.
+    """
+
+    agreement: Agreement | None = None
+    phase: str = "idle"
+    match: int = 0
+    players: tuple[Player, ...] = ()
+    seats: Mapping[str, str] = field(default_factory=dict)
+    rolls: Mapping[str, tuple[Dice, ...]] = field(default_factory=dict)
+    deal: str = ""
+    steps: int = 0
+    hand: int = 0
+    chips: Mapping[str, int] = field(default_factory=dict)
+    bonus: Mapping[str, int] = field(default_factory=dict)
+    swaps_used: tuple[tuple[str, str], ...] = ()
+    swapped: bool = False
+    book: tuple[Booking, ...] = ()
+    ending: str = ""
+    ended: str = ""
+
+    @property
+    def rules(self) -> Ruleset:
+        """The rules of the match; there must be one."""
+        assert self.agreement is not None
+        return self.agreement.rules
+
+    @property
+    def dealer(self) -> str:
+        """The seat that deals; empty before the first dealer is known."""
+        return self.seat_of(self.deal) if self.deal else ""
+
+    def seat_of(self, player: str) -> str:
+        """Where a player sits."""
+        return next(seat for seat in SEATS if self.seats.get(seat) == player)
+
+    def chips_by_seat(self) -> dict[str, int]:
+        """What every seat holds now."""
+        return {seat: self.chips[player] for seat, player in self.seats.items()}
+
+    def last_booking(self) -> Booking | None:
+        """The last hand of this match that stands in the book."""
+        standing = [one for one in self.book if one.match == self.match and not one.voided]
+        return standing[-1] if standing else None
