@@ -25,6 +25,8 @@ const page = await createPage({ presses, unpair, paired: () => PLACE !== "view" 
 
 setInterval(refresh, TICK_MS);
 document.addEventListener("visibilitychange", refresh);
+// An address pasted into an open page changes the fragment alone, which loads nothing by itself.
+window.addEventListener("hashchange", () => location.hash.includes("token=") && location.reload());
 await begin();
 
 async function begin() {

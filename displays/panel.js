@@ -5,7 +5,8 @@ import { noticesOf, taskOf, warningOf } from "./tasks.js";
 import { language, say, sayCode } from "./text.js";
 import { BODIES } from "./widgets.js";
 
-const FACES = { stop: "✋", link: "⌁", fault: "⚠", count: "⚠", paused: "❚❚", ended: "☕" };
+// Shapes that every system font draws: pictographs are missing on a plain board.
+const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○" };
 
 /**
  * The column inside `holder`, its notices over `cards`; `presses` knows what was pressed, or is null where nothing can
@@ -62,7 +63,7 @@ function paint(panel) {
   keyed(parts.body, [language(), task.body], (node) => task.body && BODIES[task.body.kind]?.(node, task.body, view));
   show(parts.body, Boolean(task.body));
   const warning = warningOf(view, task);
-  write(parts.warning, warning ? `⚠ ${warning}` : "");
+  write(parts.warning, warning ? `! ${warning}` : "");
   drawCards(panel);
   keyed(parts.buttons, [language(), task.buttons], (node) => node.append(...task.buttons.map(pressable)));
   set(parts.buttons, { class: `buttons count-${task.buttons.length}` });

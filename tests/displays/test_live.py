@@ -288,3 +288,12 @@ async def test_the_language_can_be_chosen_before_a_seat(site: Site) -> None:
     await cover(page, "unpaired")
     await page.locator('.cover-language:has([lang="en"])').click()
     await expect(page.locator(".cover-title")).to_have_text("Which seat is this display for?")
+
+
+async def test_an_address_pasted_into_an_open_page_pairs_it(site: Site) -> None:
+    page = await site.page()
+    await page.goto(site.server.url)
+    await cover(page, "unpaired")
+    await page.goto(f"{site.server.url}/#seat=S&token={site.server.tokens.make('S')}")
+    await cover(page, "connecting")
+    await told(site, page, scenes.scene("taking", "S"))
