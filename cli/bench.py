@@ -24,6 +24,7 @@ BENCHMARKS: Final[Mapping[str, str]] = {
     "snapshot": "table state encoded",
     "hands": "hand shapes against the package mahjong",
     "opening": "hands opened by the engine alone",
+    "play": "whole hands refereed against a bare loop",
 }
 _NAME, _VALUE, _GOAL = 58, 13, 10
 
@@ -78,7 +79,7 @@ def _measure(name: str, samples: int, folder: Path | None) -> Sequence[Row]:
 
 
 def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Sequence[Row]]:
-    from cli.benchmarks import chain, hands, opening, processes, wires
+    from cli.benchmarks import chain, hands, opening, play, processes, wires
 
     return {
         "chain": lambda: chain.chain(folder, samples),
@@ -90,6 +91,7 @@ def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Seque
         "snapshot": wires.snapshot,
         "hands": hands.hands,
         "opening": opening.opening,
+        "play": play.play,
     }[name]
 
 

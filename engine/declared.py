@@ -17,7 +17,7 @@ from engine.chain import Refused
 from engine.counting import Told
 from engine.hands import golds_held
 from engine.melds import Meld
-from engine.outcome import Foul, HandEnd, Held, Outcome
+from engine.outcome import Foul, HandEnd, Held, Outcome, Win
 from engine.ruleset import Ruleset
 from engine.settlement import Settlement, settle_outcome
 from engine.tally import Items
@@ -74,7 +74,16 @@ class Sheet:
     def known_golds(self) -> dict[str, int]:
         """Golds of the seats of which it is known how many they hold."""
         known = [seat for seat in SEATS if seat in self.shown or self.seats[seat].golds is not None]
-        return {seat: golds_held(self.seats[seat].held(self.gold).concealed, self.gold) for seat in known}
+        told = {seat: golds for seat in SEATS if (golds := self._golds_by_water(seat)) is not None}
+        return told | {seat: golds_held(self.seats[seat].held(self.gold).concealed, self.gold) for seat in known}
+
+    def _golds_by_water(self, seat: str) -> int | None:
+        """Golds as the items of 水 tell them; None where nobody told any, or only the sum."""
+        items = self.seats[seat].items
+        each = self.rules.water.gold if self.rules.water is not None else 0
+        if items is None or not each or any(name == "water" for name, _ in items):
+            return None
+        return sum(value for name, value in items if name == "golds") // each
 
     @property
     def end(self) -> HandEnd:
@@ -121,19 +130,22 @@ def settle_declared(sheet: Sheet, chips: Mapping[str, int] | None = None) -> Set
         raise Refused("no_end_declared", "R18")
     ends.check_end(sheet.rules, sheet.end, sheet.known_golds, sheet.shown)
     for win in sheet.outcome.winners:
-        _need_what_counts(sheet, win.seat, win.way)
+        _need_what_counts(sheet, win)
     return settle_outcome(sheet.rules, sheet.end, chips, _told(sheet))
 
 
-def _need_what_counts(sheet: Sheet, seat: str, way: str) -> None:
+def _need_what_counts(sheet: Sheet, win: Win) -> None:
     """What the points of a winner rest on must be known: the hand, or what is read from it."""
-    said = sheet.seats[seat]
+    seat, said = win.seat, sheet.seats[win.seat]
+    if said.concealed is not None and said.items is None:
+        return
+    ends.check_water_told(sheet.rules, win, said.items, said.golds)
     if said.concealed is not None:
         return
     if sheet.rules.fans is not None:
         if said.patterns is None:
             raise Refused("patterns_missing", "R35", {"seat": seat})
-        checks.check_patterns(said.patterns, way)
+        checks.check_patterns(said.patterns, win.way)
     if sheet.rules.scoring == "hardness" and sheet.hardness is None:
         raise Refused("hardness_missing", "R36", {"seat": seat})
 

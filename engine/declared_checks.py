@@ -21,14 +21,14 @@ from engine.tally import HARDNESS, Items
 from engine.tiles import SEATS, is_flower
 from engine.win_checks import objection
 
-_MOST_WATER = 1_000
+_MOST_GOLDS = 4
 _MOST_FOLLOWED = 8
 
 
 def check_seat(seat: str) -> None:
     """One of the four seats."""
     if seat not in SEATS:
-        raise Refused("bad_seat", "", {"seat": str(seat)})
+        raise Refused("bad_seat", "R2", {"seat": str(seat)})
 
 
 def check_number(name: str, number: int, most: int, rule: str) -> None:
@@ -97,13 +97,38 @@ def check_triplets(rules: Ruleset, gold: str | None, faces: Sequence[str]) -> No
 
 
 def check_items(rules: Ruleset, items: Items) -> None:
-    """R30-R33: known items in known ranges, where the game counts 水."""
+    """R30-R33: known items, none and no sum of one kind above what a hand can hold, where the game counts 水."""
     if rules.water is None:
         raise Refused("no_water_here", "R32")
+    most = most_water(rules)
     for name, value in items:
         if name != "water" and name not in WATER_ITEMS:
             raise Refused("unknown_item", "R32", {"item": str(name)})
-        check_number("water", value, _MOST_WATER, "R32")
+        check_number(name, value, most[name], "R32")
+    for name in dict.fromkeys(name for name, _ in items):
+        check_number(name, sum(value for item, value in items if item == name), most[name], "R32")
+
+
+def most_water(rules: Ruleset) -> dict[str, int]:
+    """R22, R30, R32, R33: the most that each item, and `water` for all of them, can come to in one hand."""
+    table = rules.water
+    if table is None:
+        return dict.fromkeys((*WATER_ITEMS, "water"), 0)
+    sets = {
+        "pong": rules.sets * max(table.pong),
+        "triplet": rules.sets * max(table.triplet),
+        "kong_open": rules.sets * max(table.kong_open),
+        "kong_added": rules.sets * max(table.kong_open),
+        "kong_concealed": rules.sets * max(table.kong_concealed),
+    }
+    whole_set = table.flowers[4] if rules.flower_set is None else rules.flower_set
+    fourth = max(concealed - own for concealed, own in zip(table.kong_concealed, table.triplet, strict=True))
+    rest = {
+        "flowers": 2 * max(*table.flowers[:4], whole_set) if rules.has_flowers else 0,
+        "golds": _MOST_GOLDS * table.gold,
+        "last_tile": max(1, fourth) if rules.tour_last_tile else 0,
+    }
+    return {**sets, **rest, "water": max(sets.values()) + sum(rest.values())}
 
 
 def check_pattern_names(rules: Ruleset, patterns: Sequence[str]) -> None:

@@ -10,14 +10,24 @@ from engine.declared_checks import check_seat, copies_seen
 from engine.fan import KONG_WAYS
 from engine.hands import complete, youjin_ready
 from engine.melds import KONGS
-from engine.outcome import HandEnd, Held, Win
+from engine.outcome import Foul, HandEnd, Held, Win
 from engine.ruleset import Ruleset
+from engine.tally import Items
 from engine.tiles import FLOWERS, is_flower
 
 _RANK: Mapping[str, int] = {"pinghu": 0, "zimo": 1, "qianggang": 1, "youjin": 2, "shuangyou": 3, "sanyou": 4}
 _LEAST: Mapping[str, int] = {"any": 0, "self": 1, "youjin": 2, "shuangyou": 3}
 _WHATEVER_THE_REST = ("sanjindao", "sanjindao_late", "shuanghuagang", "sanhuayou")
 """Ways that ask nothing of the shape."""
+
+_GOLDS_NEEDED: Mapping[str, int] = {
+    **dict.fromkeys(TOUR_WAYS, 1),
+    "qiangjin": 1,
+    "qiangshuangyou": 2,
+    "sanjindao": 3,
+    "sanjindao_late": 3,
+}
+"""Golds that a hand won so holds in the end, the one taken counted (R22, R25, R29)."""
 
 _BEFORE_FIRST_DISCARD = ("tianhu", "sanjindao", "qiangshuangyou")
 _TAKES_FLIPPED = ("qiangjin", "qiangshuangyou")
@@ -30,6 +40,8 @@ def check_end(rules: Ruleset, end: HandEnd, golds: Mapping[str, int], shown: Seq
     for seat in outcome.covered:
         if seat in winners:
             raise Refused("covered_wins", "R39", {"seat": seat})
+    if outcome.foul is not None:
+        _check_foul(outcome.foul, outcome.covered)
     if outcome.pays_all is not None:
         check_seat(outcome.pays_all)
         if not winners:
@@ -45,6 +57,36 @@ def check_end(rules: Ruleset, end: HandEnd, golds: Mapping[str, int], shown: Seq
         _check_flowers(win, end.held[win.seat])
         if win.seat in shown:
             _check_hand(rules, end, win)
+
+
+def check_water_told(rules: Ruleset, win: Win, items: Items | None, golds: int | None) -> None:
+    """R22, R32: what a winner's 水 is made of must be known where his hand is not: the items, or the golds at least;
+    and the 水 told has room for the golds of the way.
+    """
+    if rules.water is None:
+        return
+    needed = golds_needed(win.way)
+    if items is None:
+        if golds is None:
+            raise Refused("water_missing", "R22" if needed else "R32", {"seat": win.seat, "way": win.way})
+        return
+    room = sum(value for name, value in items if name in ("golds", "water"))
+    if room < needed * rules.water.gold:
+        raise Refused("golds_missing", "R22", {"way": win.way, "golds": needed})
+
+
+def golds_needed(way: str) -> int:
+    """R22, R25: how many golds a hand won so holds at least."""
+    return _GOLDS_NEEDED.get(way, 0)
+
+
+def _check_foul(foul: Foul, covered: Sequence[str]) -> None:
+    """R39: a seat out of the hand lays no hand open, and is not judged again."""
+    if foul.seat in covered:
+        raise Refused("covered_foul", "R39", {"seat": foul.seat})
+    for seat in foul.ready:
+        if seat in covered:
+            raise Refused("covered_ready", "R39", {"seat": seat})
 
 
 def _check_gold_copies(rules: Ruleset, end: HandEnd) -> None:
@@ -67,8 +109,8 @@ def _check_golds(rules: Ruleset, win: Win, golds: int | None) -> None:
     """R15, R21, R22, R25: golds that the way needs, and ways that the golds allow."""
     if golds is None:
         return
-    needed = 3 if win.way.startswith("sanjindao") else 1
-    if win.way in (*TOUR_WAYS, *_TAKES_FLIPPED, "sanjindao", "sanjindao_late") and golds < needed:
+    needed = golds_needed(win.way)
+    if golds < needed:
         raise Refused("golds_missing", "R22", {"way": win.way, "golds": needed})
     if win.way == "qianggang" and golds > rules.rob_kong_golds:
         raise Refused("rob_golds", "R15", {"golds": rules.rob_kong_golds})

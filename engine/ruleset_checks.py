@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,6 +29,18 @@ PATTERNS: tuple[str, ...] = ("menqing", "pengpenghu", "hunyise", "qingyise", "ji
 """Patterns that `fans` gives a value to (R35)."""
 
 _TOUR = ("youjin", "shuangyou", "sanyou")
+_LEAST_FIRST = ("any", "self", "youjin", "shuangyou")
+_OF_YOUJIN: Mapping[str, bool | int | str] = {
+    "tour_guard": False,
+    "tour_discard": "an",
+    "direct_shuangyou": False,
+    "sanyou_interrupt": "self_draw",
+    "tour_last_tile": False,
+    "kong_youjin": False,
+    "last_tiles_no_youjin": 0,
+    "sanyou_sweeps": False,
+}
+"""Lines that say how 游金 is played, with what they are when they say nothing (R22-R24, R27, R41)."""
 
 
 def switched_off(rules: Ruleset) -> frozenset[str]:
@@ -54,6 +67,7 @@ def contradictions(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
     """Every pair of lines at odds, as `(line, other line, why)`; nothing when the rules agree with themselves."""
     yield from _tiles(rules)
     yield from _shape(rules)
+    yield from _tours(rules)
     yield from _ways(rules)
     yield from _openings(rules)
     yield from _scoring(rules)
@@ -73,6 +87,8 @@ def _tiles(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
             value = getattr(rules, line)
             if value != "off":
                 yield f"{line} = {value}", f"tiles = {rules.tiles}", "there are no flowers among these tiles"
+    if rules.sanhuayou == "gold_flips" and rules.flower_gold != "dealer_then_next":
+        yield "sanhuayou = gold_flips", f"flower_gold = {rules.flower_gold}", "no flower flipped is the dealer's (R26)"
 
 
 def _shape(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
@@ -82,6 +98,21 @@ def _shape(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
         for least in rules.min_way_by_gold:
             if least in ("youjin", "shuangyou"):
                 yield f"min_way_by_gold = {least}", "youjin = false", "the game knows no 游金 (R21, R22)"
+    ranks = [_LEAST_FIRST.index(least) for least in rules.min_way_by_gold]
+    for golds, (fewer, more) in enumerate(pairwise(rules.min_way_by_gold), start=1):
+        if ranks[golds] < ranks[golds - 1]:
+            held = f"min_way_by_gold = {fewer} for {golds}", f"min_way_by_gold = {more} for {golds + 1}"
+            yield *held, "more golds cannot ask for less (R21)"
+
+
+def _tours(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
+    """Lines about 游金 in a game that knows none; a derived ruleset takes inherited ones out by `without`."""
+    if rules.youjin:
+        return
+    for line, nothing in _OF_YOUJIN.items():
+        value = getattr(rules, line)
+        if value != nothing:
+            yield f"{line} = {_told(value)}", "youjin = false", "the game knows no 游金 (R22-R24)"
 
 
 def _ways(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
@@ -92,6 +123,8 @@ def _ways(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
     for way in ("pinghu", "zimo"):
         if way not in table:
             yield f"ways.{way}", "ways", "every game is won by discard and by self-draw"
+    if rules.special_first and rules.several_winners:
+        yield "special_first = true", "several_winners = true", "where all of them win nobody goes first (R13)"
     needed = [("rob_kong = true", "qianggang", rules.rob_kong)]
     needed += [("youjin = true", way, rules.youjin) for way in _TOUR]
     needed += [
@@ -115,6 +148,10 @@ def _openings(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
             yield f"opening_priority = {claim}", f"ways.{way}", "these rules do not know that way"
         if way == "qiangjin" and rules.qiangjin != "opening":
             yield f"opening_priority = {claim}", f"qiangjin = {rules.qiangjin}", "抢金 is no opening here (R25, R29)"
+    if rules.qiangjin_window == "own_discard" and all(
+        claim.partition("@")[0] != "qiangjin" for claim in rules.opening_priority
+    ):
+        yield "qiangjin_window = own_discard", "opening_priority", "抢金 is not among the openings (R25)"
 
 
 def _scoring(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
@@ -146,6 +183,10 @@ def _money(rules: Ruleset) -> Iterator[tuple[str, str, str]]:
         yield "foul = way", f"scoring = {rules.scoring}", "what is faked is 游金, 双游 or 三游 (R38)"
     if rules.foul in ("none", "way") and rules.foul_points:
         yield f"foul_points = {rules.foul_points}", f"foul = {rules.foul}", "the points are not used"
+    if rules.foul == "points" and not rules.foul_points:
+        yield "foul = points", "foul_points = 0", "what a false win costs is not said (R38)"
+    if rules.false_win == "foul" and rules.foul == "none":
+        yield "false_win = foul", "foul = none", "these rules know no 诈胡 (R28, R38)"
     if rules.foul_ready and (rules.foul != "bonus" or rules.scoring != "multipliers"):
         yield "foul_ready = true", f"foul = {rules.foul}", "重判 goes with 底 and a 课外 fine (R38)"
     if rules.foul == "bonus" and rules.bonus_points is None:
@@ -166,5 +207,6 @@ def _end(table: Mapping[str, int | str], way: str) -> int | str | None:
     return current
 
 
-def _told(value: bool) -> str:
-    return "true" if value else "false"
+def _told(value: bool | int | str) -> str:
+    """A value as it is written in a file, without quotes."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -43,6 +43,12 @@ def shanten(rules: Ruleset, gold: str | None, concealed: Sequence[str]) -> int:
     return far - 1
 
 
+def forget_shanten() -> None:
+    """Forget what is remembered of codes; it is worked out anew."""
+    _of_field.cache_clear()
+    _joined.cache_clear()
+
+
 def _exchanges(use: _Use, sets: int, golds: int, natural_pairs: bool) -> int:
     """Tiles that are missing from sets and a pair, when golds stand for what they may stand for."""
     without, half, whole = (3 * sets - use[3 * sets], *(3 * sets + k - use[3 * sets + k] for k in (_HALF_PAIR, _PAIR)))
@@ -65,6 +71,7 @@ def _to_seven_pairs(rules: Ruleset, gold: str | None, tiles: Sequence[str]) -> i
     return max(0, 14 - 2 * pairs - min(singles, 7 - pairs) - golds)
 
 
+@lru_cache(maxsize=1 << 14)
 def _joined(one: _Use, other: _Use) -> _Use:
     """What two fields can give together."""
     best = [_NONE] * (3 * _MOST_SETS + 3)

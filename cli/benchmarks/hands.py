@@ -8,14 +8,16 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from statistics import median
 from typing import Any, Final
 
-from cli.benchmarks.rows import Goal, Row, Unmeasurable, in_turn
+from cli.benchmarks.rows import Goal, Row, Unmeasurable, in_turn, seconds_of
 from engine.hand_tables import forget_codes, honour_table, suit_table
 from engine.hands import Hand, Reading, reading
-from engine.ruleset import load_ruleset
+from engine.ruleset import Ruleset, load_ruleset
+from engine.shanten import forget_shanten, shanten
 from engine.tiles import HONOURS, SUITED
 
 PLAIN: Final = (*SUITED, *HONOURS)
@@ -24,6 +26,8 @@ _ROUNDS: Final = 41
 _SLOW_ROUNDS: Final = 7
 _GOLD: Final = "5p"
 _START_RUNS: Final = 5
+_EARLIER_BATCHES: Final = 10
+"""Hands asked for before those that are timed, so that their suits have been met as in play."""
 
 _TABLES = """
 import time
@@ -43,7 +47,7 @@ print(time.perf_counter() - began)
 def hands() -> list[Row]:
     """Every row of hand shapes; those that need an absent package say so."""
     rows: list[Row] = []
-    for measure in (_completeness, _waits, _discards, _golds, _tables):
+    for measure in (_completeness, _waits, _discards, _golds, _shanten, _shanten_with_golds, _tables):
         try:
             rows += measure()
         except Unmeasurable as lack:
@@ -191,6 +195,90 @@ def _golds() -> list[Row]:
     ]  # fmt: skip
 
 
+def _shanten() -> list[Row]:
+    """shanten of 14 tiles without golds"""
+    theirs_of = _their_shanten()
+    rules = load_ruleset("basic-136")
+    draw = random.Random(14)
+    batches = [_far_hands(draw, 4) for _ in range(_SLOW_ROUNDS + 1)]
+    counts = [[_counts(tiles) for tiles in dealt] for dealt in batches]
+    if [shanten(rules, None, tiles) for tiles in batches[0]] != [theirs_of(count) for count in counts[0]]:
+        raise RuntimeError("the engine and the package mahjong do not agree how far hands are from waiting")
+    many = len(batches[0])
+    first = _fresh_shanten(rules, None, batches[0])
+    for _ in range(_EARLIER_BATCHES):
+        _all_shanten(rules, None, _far_hands(draw, 4))
+    # Each round has hands of its own: whole hands do not come again, suits do.
+    our_hands, their_hands = iter(batches), iter(counts)
+
+    def ours() -> None:
+        _all_shanten(rules, None, next(our_hands))
+
+    def theirs() -> None:
+        for count in next(their_hands):
+            theirs_of(count)
+
+    times = in_turn(ours, theirs, _SLOW_ROUNDS)
+    return [
+        Row(
+            "hands", "shanten of 14 tiles, times as fast", "Shanten of the package mahjong", 1 / times.ratio,
+            detail=f"against Shanten of the package mahjong: {many / times.ours:,.0f} against "
+            f"{many / times.theirs:,.0f} a second; {many / first:,.0f} with suits never met",
+        )
+    ]  # fmt: skip
+
+
+def _shanten_with_golds() -> list[Row]:
+    """shanten of 17 tiles with 0-4 golds"""
+    rules = load_ruleset("classic-xiamen-144")
+    draw = random.Random(17)
+    each = []
+    for golds in range(5):
+        batches = [_with_golds(_far_hands(draw, 5), golds) for _ in range(_EARLIER_BATCHES + _SLOW_ROUNDS)]
+        taken = [seconds_of(partial(_all_shanten, rules, _GOLD, dealt)) for dealt in batches]
+        each.append(len(batches[0]) / median(taken[_EARLIER_BATCHES:]))
+    told = ", ".join(f"{number:,.0f}" for number in each)
+    return [
+        Row(
+            "hands", "shanten of 17 tiles with 0-4 golds", "", median(each), unit="/s",
+            detail=f"with 0, 1, 2, 3, 4 golds: {told} a second",
+        )
+    ]  # fmt: skip
+
+
+def _far_hands(draw: random.Random, sets: int) -> list[list[str]]:
+    """As many random hands as hands two tiles off a complete one, of so many sets and a pair."""
+    by_chance = [draw.sample(_all_tiles(), 3 * sets + 2) for _ in range(HANDS_OF_A_KIND)]
+    return by_chance + [_exchanged(draw, _exchanged(draw, _complete(draw, sets))) for _ in range(HANDS_OF_A_KIND)]
+
+
+def _with_golds(dealt: list[list[str]], golds: int) -> list[list[str]]:
+    plain = [[face for face in tiles if face != _GOLD] for tiles in dealt]
+    spare = [face for face in SUITED if face != _GOLD]
+    filled = [[*tiles, *[face for face in spare if tiles.count(face) < 4]][:17] for tiles in plain]
+    return [[*tiles[golds:], *[_GOLD] * golds] for tiles in filled]
+
+
+def _all_shanten(rules: Ruleset, gold: str | None, dealt: list[list[str]]) -> None:
+    for tiles in dealt:
+        shanten(rules, gold, tiles)
+
+
+def _fresh_shanten(rules: Ruleset, gold: str | None, dealt: list[list[str]]) -> float:
+    """Seconds for hands when nothing is remembered before them."""
+    forget_shanten()
+    return seconds_of(lambda: _all_shanten(rules, gold, dealt))
+
+
+def _their_shanten() -> Callable[[list[int]], int]:
+    try:
+        from mahjong.shanten import Shanten
+    except ModuleNotFoundError:
+        raise Unmeasurable("the package mahjong is not installed (it comes with `./kaijin bench`)") from None
+    check: Callable[[list[int]], int] = Shanten().calculate_shanten_for_regular_hand
+    return check
+
+
 def _tables() -> list[Row]:
     """hand tables ready in a new process"""
     built = [_said(_TABLES) for _ in range(_START_RUNS)]
@@ -234,11 +322,11 @@ def _rest(tiles: Sequence[str]) -> list[str]:
     return list((Counter(_all_tiles()) - Counter(tiles)).elements())
 
 
-def _complete(draw: random.Random) -> list[str]:
-    """Five sets and a pair, no face more than four times."""
+def _complete(draw: random.Random, sets: int = 5) -> list[str]:
+    """So many sets and a pair, no face more than four times."""
     while True:
         tiles = [draw.choice(PLAIN)] * 2
-        for _ in range(5):
+        for _ in range(sets):
             if draw.random() < 0.6:
                 first = draw.choice([face for face in SUITED if face[0] <= "7"])
                 tiles += [f"{int(first[0]) + step}{first[1]}" for step in range(3)]

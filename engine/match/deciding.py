@@ -37,7 +37,7 @@ def fold(events: tuple[e.MatchEvent, ...] | list[e.MatchEvent], match: Match | N
 
 
 def _start(match: Match, asked: i.StartMatch) -> list[e.MatchEvent]:
-    _need(match, "match_running", "idle", "ended")
+    _need(match, "match_running", "R41", "idle", "ended")
     ids = [player.id for player in asked.players]
     if len(set(ids)) != len(SEATS) or len(ids) != len(SEATS) or not all(ids):
         raise Refused("four_players", "R2")
@@ -46,7 +46,7 @@ def _start(match: Match, asked: i.StartMatch) -> list[e.MatchEvent]:
     try:
         load_ruleset(asked.rules, asked.options)
     except RulesetError as error:
-        raise Refused("bad_rules", "", {"why": str(error)}) from error
+        raise Refused("bad_rules", "R42", {"why": str(error)}) from error
     begun = e.MatchBegun(asked.players, asked.rules, asked.options, asked.hands, asked.minutes, asked.by_dice)
     return [begun] if asked.by_dice else [begun, e.Seated(dict(zip(SEATS, ids, strict=True)))]
 
@@ -57,7 +57,7 @@ def _check_agreed(what: str, number: int, most: int) -> None:
 
 
 def _throw_for_seat(match: Match, thrown: i.ThrowForSeat) -> list[e.MatchEvent]:
-    _need(match, "not_asked", "seating")
+    _need(match, "not_asked", "R2", "seating")
     players = [player.id for player in match.players]
     if thrown.player not in must_throw(players, match.rolls):
         raise Refused("not_your_throw", "R2", {"player": thrown.player})
@@ -69,7 +69,7 @@ def _throw_for_seat(match: Match, thrown: i.ThrowForSeat) -> list[e.MatchEvent]:
 
 
 def _throw_for_dealer(match: Match, thrown: i.ThrowForDealer) -> list[e.MatchEvent]:
-    _need(match, "not_asked", "dealer")
+    _need(match, "not_asked", "R3", "dealer")
     allowed = ("E",) if match.rules.first_dealer == "east_rolls" else SEATS
     if thrown.seat not in allowed:
         raise Refused("not_your_throw", "R3", {"player": thrown.seat})
@@ -78,12 +78,12 @@ def _throw_for_dealer(match: Match, thrown: i.ThrowForDealer) -> list[e.MatchEve
 
 
 def _begin_hand(match: Match, _: i.BeginHand) -> list[e.MatchEvent]:
-    _need(match, "not_between_hands", "between")
+    _need(match, "not_between_hands", "R41", "between")
     return [e.HandBegun(match.hand + 1)]
 
 
 def _book_played(match: Match, booked: i.BookPlayed) -> list[e.MatchEvent]:
-    _need(match, "no_hand", "playing")
+    _need(match, "no_hand", "R41", "playing")
     _check_deal(match, booked.end)
     golds = {seat: golds_held(held.concealed, booked.end.gold) for seat, held in booked.end.held.items()}
     settled = settle_outcome(match.rules, booked.end, match.chips_by_seat())
@@ -91,7 +91,7 @@ def _book_played(match: Match, booked: i.BookPlayed) -> list[e.MatchEvent]:
 
 
 def _book_declared(match: Match, booked: i.BookDeclared) -> list[e.MatchEvent]:
-    _need(match, "no_hand", "playing")
+    _need(match, "no_hand", "R41", "playing")
     sheet: Sheet = booked.sheet
     _check_deal(match, sheet.end)
     if sheet.rules != match.rules:
@@ -139,7 +139,7 @@ def _over(match: Match) -> str:
 
 
 def _take_back(match: Match, asked: i.TakeBack) -> list[e.MatchEvent]:
-    _need(match, "cannot_undo", "between", "ended")
+    _need(match, "cannot_undo", "R41", "between", "ended")
     last = match.last_booking()
     if last is None or last.hand != match.hand or match.swapped:
         raise Refused("cannot_undo", "R41")
@@ -163,15 +163,16 @@ def _end(match: Match, _: i.EndMatch) -> list[e.MatchEvent]:
 
 def _stop(match: Match, why: str) -> list[e.MatchEvent]:
     if match.phase in ("idle", "ended"):
-        raise Refused("no_match")
+        raise Refused("no_match", "R41")
     if match.phase != "playing":
         return [e.MatchOver(why)]
     return [] if match.ending else [e.MatchEnding(why)]
 
 
-def _need(match: Match, code: str, *phases: str) -> None:
+def _need(match: Match, code: str, rule: str, *phases: str) -> None:
+    """Refused with the code and the rule in every other phase."""
     if match.phase not in phases:
-        raise Refused(code)
+        raise Refused(code, rule)
 
 
 def _dice(value: object) -> tuple[int, int]:

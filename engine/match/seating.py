@@ -23,8 +23,8 @@ def seats_by_dice(players: Sequence[str], rolls: Rolls) -> dict[str, str]:
 
 
 def swap_rights(match: Match, player: str) -> tuple[str, ...]:
-    """R2: the swaps a player may make now, between hands: `win` once a match after a hand he won; `half` and `all`
-    once each after he has lost half and all of his chips.
+    """R2: the swaps a player may make now, between hands: `win` once a match after a hand that anybody won; `half` and
+    `all` once each after he has lost half and all of his chips.
     """
     if match.agreement is None or match.phase not in ("between", "ended") or player not in match.seats.values():
         return ()
@@ -40,8 +40,7 @@ def _earned(match: Match, player: str) -> tuple[str, ...]:
     kind = match.rules.seat_swaps
     if kind == "after_win":
         last = match.last_booking()
-        won = last is not None and any(last.seats[win["seat"]] == player for win in last.wins)
-        return ("win",) if won else ()
+        return ("win",) if last is not None and last.wins else ()
     if kind == "after_losses":
         lost = match.rules.chips - match.chips[player]
         return tuple(

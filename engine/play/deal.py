@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import combinations
 
-from engine.melds import natural_face
+from engine.hands import Reading, complete, reading
+from engine.melds import Meld, is_meld, natural_face
+from engine.play.derived import derived
 from engine.ruleset import Ruleset, copies
 from engine.tiles import SEATS, is_flower
 
@@ -47,12 +49,46 @@ class Deal:
         """R12: the face a tile is read as."""
         return natural_face(self.rules, self.gold, face)
 
-    @cached_property
+    @derived
+    def reading(self) -> Reading:
+        """How hands are read under these rules and this gold."""
+        return reading(self.rules, self.gold)
+
+    def complete(self, concealed: tuple[str, ...]) -> bool:
+        """R20: `engine.hands.complete` under these rules and this gold."""
+        if self.rules.seven_pairs:
+            return complete(self.rules, self.gold, concealed)
+        return len(concealed) % 3 == 2 and self.reading.complete(concealed)
+
+    def youjin_ready(self, concealed: tuple[str, ...]) -> bool:
+        """R22: `engine.hands.youjin_ready` under these rules and this gold."""
+        if self.gold not in concealed or not self.rules.youjin or len(concealed) % 3 != 1:
+            return False
+        return self.reading.ready(self.reading.code(concealed))
+
+    @derived
+    def runs(self) -> Mapping[str, Mapping[tuple[str, str], bool]]:
+        """For each face that may be claimed for 吃 the pairs near it, in tile order, and whether they make a run."""
+        faces = [face for face in self.reading.faces if face != self.gold and self.natural(face)[1] != "z"]
+        return {tile: self._runs_with(tile, faces) for tile in faces}
+
+    def _runs_with(self, tile: str, faces: list[str]) -> Mapping[tuple[str, str], bool]:
+        own = self.natural(tile)
+        near = [face for face in faces if self.natural(face)[1] == own[1]]
+        near = [face for face in near if abs(int(self.natural(face)[0]) - int(own[0])) <= 2]
+        return {pair: is_meld(self.rules, self.gold, Meld("chi", (*pair, tile))) for pair in combinations(near, 2)}
+
+    @derived
     def ways(self) -> frozenset[str]:
         """The ways by which a hand can be won under these rules."""
         return frozenset(way for way in self.rules.way_table() if self.rules.knows(way))
 
-    @cached_property
+    @derived
+    def said(self) -> dict[str, tuple[str, ...]]:
+        """For each phase the ways that could be meant there, filled as it is asked for."""
+        return {}
+
+    @derived
     def tail(self) -> tuple[int, ...]:
         """Places of the wall in the order in which the tail gives them."""
         return self.tail_order or tuple(range(len(self.wall) - 1, -1, -1))

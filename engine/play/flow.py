@@ -10,7 +10,7 @@ from engine.play.actions import Action
 from engine.play.folding import apply
 from engine.play.limits import ready_after, unseen
 from engine.play.melding import check_claim, laid
-from engine.play.state import OPEN, PlayState, drew_flower, place_of_next, waiting
+from engine.play.state import OPEN, PlayState, drew_flower, place_of_next
 from engine.play.wins import (
     golds_after,
     holds_window,
@@ -131,7 +131,7 @@ def _dealer_followed(state: PlayState) -> int:
 
 
 def _opening(chain: PlayChain) -> None:
-    if not waiting(chain.state):
+    if not chain.state.asked:
         _close_opening(chain)
 
 
@@ -146,13 +146,16 @@ def _close_opening(chain: PlayChain) -> None:
 
 
 def _window(chain: PlayChain) -> None:
-    if not waiting(chain.state):
+    if not chain.state.asked:
         close(chain)
 
 
 def _close_window(chain: PlayChain) -> None:
     """R13: 胡 before 杠 and 碰 before 吃; else the next seat draws."""
     state = chain.state
+    if all(answer.name == "pass" for answer in state.answers.values()):
+        chain.add(e.WindowClosed(_missed(state)))
+        return None
     if winners := _winners(state):
         return win(chain, winners)
     chosen = next((found for names in (("kong_open", "pong"), ("chi",)) if (found := _answer(state, names))), None)
@@ -193,14 +196,20 @@ def _missed(state: PlayState) -> tuple[str, ...]:
     """R14: seats that could have claimed the face for 碰 or 胡 and have let it pass."""
     if not state.deal.rules.missed_tiles:
         return ()
-    blank = state.but(answers={})
     passed = [
-        seat for seat in waiting(blank) if seat not in state.answers or state.answers[seat].name in ("pass", "chi")
+        seat
+        for seat in play_order(state.source)[1:]
+        if not state.seats[seat].covered and (seat not in state.answers or state.answers[seat].name in ("pass", "chi"))
     ]
-    return tuple(seat for seat in passed if _could_claim(blank, seat))
+    return tuple([seat for seat in passed if _could_claim(state, seat)])
 
 
 def _could_claim(state: PlayState, seat: str) -> bool:
+    offers = state.offers.get(seat)
+    if offers is not None:
+        return any(one.name == "pong" or one in _BY_DISCARD for one in offers)
+    if seat in state.answers:
+        state = state.but(answers={})
     if check_claim(state, seat, _PONG) is None:
         return True
     return any(judge(state, seat, hu) is None for hu in _BY_DISCARD)

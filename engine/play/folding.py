@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from engine.melds import Meld
@@ -35,14 +36,17 @@ def _opening_passed(state: PlayState, _: e.OpeningPassed) -> PlayState:
     return state.but(phase="turn", turn=dealer, entry="deal", answers={})
 
 
-def _next_draws(state: PlayState, after: str) -> PlayState:
-    """The next seat's turn begins with a draw at the head."""
+def _next_draws(state: PlayState, after: str, **changes: Any) -> PlayState:
+    """The next seat's turn begins with a draw at the head, after other changes, which cover nobody."""
     turn = following(state, after)
-    return state.but(phase="draw", turn=turn, end="head", entry="draw", drawn="", chain=0)
+    return state.but(phase="draw", turn=turn, end="head", entry="draw", drawn="", chain=0, **changes)
 
 
 def _drawn(state: PlayState, event: e.TileDrawn) -> PlayState:
-    place = place_of_next(state, event.end)
+    left = state.left[1:]
+    if event.end != "head":
+        place = place_of_next(state, event.end)
+        left = tuple([other for other in state.left if other != place])
     seat = state.seats[event.seat]
     flower = is_flower(event.tile)
     lapping = state.tour is not None and state.tour.owner != event.seat
@@ -53,7 +57,7 @@ def _drawn(state: PlayState, event: e.TileDrawn) -> PlayState:
         changes["hand"] = (*seat.hand, event.tile)
     return state.but(
         seats=_put(state, event.seat, **changes),
-        left=tuple([other for other in state.left if other != place]),
+        left=left,
         phase="lap" if lapping else "flower" if flower else "turn",
         drawn=event.tile,
         chain=state.chain + 1 if flower else 0,
@@ -76,15 +80,17 @@ def _discarded(state: PlayState, event: e.TileDiscarded) -> PlayState:
         locked=locked,
         discards=seat.discards + 1,
     )
-    state = state.but(
+    changes = dict(
         seats=seats,
         discards=(*state.discards, Discard(event.seat, event.tile, event.how, unseen=event.unseen)),
         liable=event.seat if event.unseen else state.liable,
         chain=0,
     )
     if event.how != OPEN:
-        return _lap(state, event.seat, 1 if event.how == MING else 2, seat.ready)
-    return state.but(phase="window", tile=event.tile, source=event.seat, answers={}, tour=None, drawn="", entry="draw")
+        return _lap(state.but(**changes), event.seat, 1 if event.how == MING else 2, seat.ready)
+    return state.but(
+        **changes, phase="window", tile=event.tile, source=event.seat, answers={}, tour=None, drawn="", entry="draw"
+    )
 
 
 def _lap(state: PlayState, owner: str, level: int, ready: bool) -> PlayState:
@@ -114,16 +120,22 @@ def _lap_passed(state: PlayState, event: e.LapPassed) -> PlayState:
 
 
 def _answered(state: PlayState, event: e.ClaimAnswered) -> PlayState:
-    action = Action(event.name, tile=event.drop, tiles=event.tiles, way=event.way)
-    return state.but(answers={**state.answers, event.seat: action})
+    return state.answered(event.seat, _answer(event.name, event.drop, event.tiles, event.way))
+
+
+@lru_cache(maxsize=1024)
+def _answer(name: str, drop: str, tiles: tuple[str, ...], way: str) -> Action:
+    return Action(name, tile=drop, tiles=tiles, way=way)
 
 
 def _window_closed(state: PlayState, event: e.WindowClosed) -> PlayState:
     """The discard lies; what is claimed of it comes as the next event."""
-    seats = dict(state.seats)
-    for name in event.missed:
-        seats[name] = seats[name].but(missed=(*seats[name].missed, state.tile))
-    return _next_draws(state.but(seats=seats, answers={}, tile="", source=""), state.source)
+    seats = state.seats
+    if event.missed:
+        seats = dict(seats)
+        for name in event.missed:
+            seats[name] = seats[name].but(missed=(*seats[name].missed, state.tile))
+    return _next_draws(state, state.source, seats=seats, answers={}, tile="", source="")
 
 
 def _meld(state: PlayState, event: e.MeldLaid) -> PlayState:

@@ -10,7 +10,7 @@ from engine.play.actions import Action, Choice
 from engine.play.limits import must_follow, ready_after, unseen
 from engine.play.melding import robbable
 from engine.play.state import PlayState, to_draw, without
-from engine.play.wins import winning_tile
+from engine.play.wins import ways, winning_tile
 from engine.ruleset_model import TOUR
 
 
@@ -59,6 +59,18 @@ def _claim(state: PlayState, seat: str, action: Action) -> Mapping[str, Any]:
     return {"tiles": (*action.tiles, state.tile)}
 
 
+def _pong(state: PlayState, seat: str, action: Action) -> Mapping[str, Any]:
+    """The `tiles` of the meld."""
+    return {"tiles": (state.tile,) * 3}
+
+
+def _pass(state: PlayState, seat: str, action: Action) -> Mapping[str, Any]:
+    """`misses`: faces that may not be claimed again before the next own draw (R14)."""
+    held = state.seats[seat].hand.count(state.tile) >= 2
+    missed = state.phase == "window" and (held or any(True for _ in ways(state, seat)))
+    return {"misses": (state.tile,) if missed else ()}
+
+
 _EFFECTS: Mapping[str, Callable[[PlayState, str, Action], Mapping[str, Any]]] = {
     "discard": _discard,
     "discard_down": _discard,
@@ -68,4 +80,6 @@ _EFFECTS: Mapping[str, Callable[[PlayState, str, Action], Mapping[str, Any]]] = 
     "kong_added": _kong,
     "kong_open": _kong,
     "chi": _claim,
+    "pong": _pong,
+    "pass": _pass,
 }

@@ -16,10 +16,15 @@ _KIND_OF_WAY: Mapping[str, str] = {"youjin": "zhayou", "shuangyou": "zhashuangyo
 
 
 def check_hu(state: PlayState, seat: str, action: Action) -> No | Fault | None:
-    """R28: a tapped 胡 that is none is refused, or a false win where the house says so."""
+    """R28: a tapped 胡 that is none is refused, or a false win where the house says so.
+
+    A hand that may win another way is no false win: only the way was named wrongly, and that is refused.
+    """
     no = judge(state, seat, action)
     rules = state.deal.rules
     if no is None or rules.false_win == "refuse" or action.tile or seat not in asked(state):
+        return no
+    if any(True for _ in ways(state, seat)):
         return no
     kinds = foul_kinds(rules)
     if not kinds or not rules.knows(action.way):

@@ -17,9 +17,11 @@ from engine.play.events import PlayEvent
 from engine.play.flow import PlayChain, close, go_on, start
 from engine.play.folding import apply
 from engine.play.foresee import foresee
-from engine.play.moves import MOVES, MOVES_IN, punish, verdict
+from engine.play.moves import MOVES, MOVES_IN, PASS, only_passes, punish, verdict
 from engine.play.state import PlayState, asked, fresh, without
 from engine.tiles import ALL_FACES, SEATS, is_flower, sort_tiles
+
+_PASS_ALONE = (PASS,)
 
 
 def begin(deal: Deal) -> PlayState:
@@ -47,9 +49,21 @@ def options(state: PlayState, seat: str) -> tuple[Action, ...]:
     """Every action that a seat may take now, the strongest first; none when it is not asked."""
     if seat not in asked(state):
         return ()
-    rows = MOVES_IN[state.phase]
-    tried = [(move, action) for move in rows for action in move.candidates(state, seat)]
-    return tuple([action for move, action in tried if move.check(state, seat, action) is None])
+    found = state.offers.get(seat)
+    if found is None:
+        found = state.offers[seat] = _offered(state, seat)
+    return found
+
+
+def _offered(state: PlayState, seat: str) -> tuple[Action, ...]:
+    if state.phase == "window" and only_passes(state, seat):
+        return _PASS_ALONE
+    found: list[Action] = []
+    for move in MOVES_IN[state.phase]:
+        tried = move.candidates(state, seat)
+        if tried:
+            found += tried if move.sure else [one for one in tried if move.check(state, seat, one) is None]
+    return tuple(found)
 
 
 def legal(state: PlayState, seat: str) -> tuple[Choice, ...]:
@@ -61,15 +75,19 @@ def faults(state: PlayState, seat: str) -> tuple[Action, ...]:
     """What would be carried out and punished: false wins (R38), and what ends in 盖牌 (R16, R17, R39)."""
     if state.phase == "over" or state.seats[seat].covered:
         return ()
-    sources = [move.faulty for move in MOVES.values()]
+    sources = [move.faulty for move in MOVES.values() if not move.sure]
     if seat in asked(state):
-        sources += [move.candidates for move in MOVES_IN[state.phase]]
+        sources += [move.faulty if move.sure else move.candidates for move in MOVES_IN[state.phase]]
     tried = dict.fromkeys(action for source in sources for action in source(state, seat))
     return tuple(action for action in tried if isinstance(verdict(state, seat, action), Fault))
 
 
 def decide(state: PlayState, seat: str, action: Action) -> tuple[PlayEvent, ...]:
     """The events that an action causes, in order. Refused with a code and a rule's number when it is not allowed."""
+    return tuple(_decided(state, seat, action).events)
+
+
+def _decided(state: PlayState, seat: str, action: Action) -> PlayChain:
     if len(action.tiles) > 1 and set(action.tiles) <= set(ALL_FACES):
         action = replace(action, tiles=tuple(sort_tiles(action.tiles)))
     found = verdict(state, seat, action)
@@ -81,7 +99,7 @@ def decide(state: PlayState, seat: str, action: Action) -> tuple[PlayEvent, ...]
     else:
         MOVES[action.name].carry_out(chain, seat, action)
     go_on(chain)
-    return tuple(chain.events)
+    return chain
 
 
 def decide_clock(state: PlayState) -> tuple[PlayEvent, ...]:
@@ -96,9 +114,7 @@ def decide_clock(state: PlayState) -> tuple[PlayEvent, ...]:
 
 def step(state: PlayState, seat: str, action: Action) -> PlayState:
     """The state after an action; Refused when it is not allowed."""
-    for event in decide(state, seat, action):
-        state = apply(state, event)
-    return state
+    return _decided(state, seat, action).state
 
 
 def held(state: PlayState) -> Mapping[str, Held]:

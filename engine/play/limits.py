@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine.hands import youjin_ready
 from engine.play.actions import Action, Fault, No
 from engine.play.state import PlayState, to_draw, visible, without
-from engine.play.wins import judge
+from engine.play.wins import judge, ways
 from engine.ruleset_model import TOUR
-from engine.tiles import HONOURS, WHITE, sort_tiles
+from engine.tiles import HONOURS, WHITE
 
 
 def in_own_turn(state: PlayState, seat: str) -> No | None:
@@ -19,7 +18,7 @@ def in_own_turn(state: PlayState, seat: str) -> No | None:
 
 def discardable(state: PlayState, seat: str) -> tuple[str, ...]:
     """The faces in a hand, in tile order."""
-    return tuple(sort_tiles(set(state.seats[seat].hand)))
+    return state.seats[seat].faces
 
 
 def check_discard(state: PlayState, seat: str, action: Action) -> No | Fault | None:
@@ -74,16 +73,41 @@ def check_tour(state: PlayState, seat: str, action: Action) -> No | None:
 
 
 def must_complete(state: PlayState, seat: str) -> No | None:
-    """R23: the draw that completes a level wins, or leads on by a gold; only where R21 forbids both it goes on."""
+    """R23: the draw that completes a level wins, or leads on by a gold; only where R21 forbids both it goes on.
+
+    A 游金 draw with so many golds that R21 wants 双游 must go there: the gold is discarded (R22, 004).
+    """
     if state.tour is None or state.tour.owner != seat:
-        return None
+        return _gold_must_go(state, seat)
     if any(True for _ in _completions(state, seat)):
         return No("tour_forced", "R23", {"level": TOUR[state.tour.level - 1]})
     return None
 
 
+def _gold_must_go(state: PlayState, seat: str) -> No | None:
+    held, rules = state.seats[seat], state.deal.rules
+    golds = held.hand.count(state.deal.gold or "")
+    if not held.ready or golds == 0 or rules.min_way_by_gold[min(golds, 3) - 1] != "shuangyou":
+        return None
+    if any(True for _ in ways(state, seat)) or check_tour(state, seat, Action("tour_discard", state.deal.gold or "")):
+        return None
+    return No("tour_forced", "R23", {"level": TOUR[1]})
+
+
 def must_follow(state: PlayState, seat: str) -> tuple[str, ...]:
     """R16 跟打: honours discarded before of which the seat holds exactly one, in tile order."""
+    found = state.bound.get(seat)
+    if found is None:
+        found = state.bound[seat] = _must_follow(state, seat)
+    return found
+
+
+def followed_with(state: PlayState, seat: str) -> tuple[str, ...]:
+    """`must_follow` where the rules hold a seat to it; empty where any tile may be discarded."""
+    return () if state.deal.rules.follow in ("off", "remind") else must_follow(state, seat)
+
+
+def _must_follow(state: PlayState, seat: str) -> tuple[str, ...]:
     rules, gold, hand = state.deal.rules, state.deal.gold, state.seats[seat].hand
     if rules.follow == "off":
         return ()
@@ -101,7 +125,7 @@ def ready_after(state: PlayState, seat: str, tile: str) -> bool:
     held = state.seats[seat]
     if not held.ready and too_late(state) is not None:
         return False
-    return youjin_ready(state.deal.rules, state.deal.gold, without(held.hand, tile))
+    return state.deal.gold in held.hand and state.deal.youjin_ready(without(held.hand, tile))
 
 
 def too_late(state: PlayState) -> No | None:
@@ -131,15 +155,12 @@ def _holds(state: PlayState, seat: str, tile: str) -> No | None:
 
 
 def _follows(state: PlayState, seat: str, tile: str) -> No | Fault | None:
-    policy = state.deal.rules.follow
-    if policy in ("off", "remind"):
-        return None
-    wanted = must_follow(state, seat)
+    wanted = followed_with(state, seat)
     if not wanted or tile in wanted:
         return None
-    return Fault("follow") if policy == "fault" else No("follow", "R16", {"tiles": wanted})
+    return Fault("follow") if state.deal.rules.follow == "fault" else No("follow", "R16", {"tiles": wanted})
 
 
 def _ready_without(state: PlayState, seat: str, tile: str) -> No | None:
     rest = without(state.seats[seat].hand, tile)
-    return None if youjin_ready(state.deal.rules, state.deal.gold, rest) else No("not_ready", "R22")
+    return None if state.deal.youjin_ready(rest) else No("not_ready", "R22")

@@ -3,31 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
 
-from engine.hands import youjin_ready
 from engine.melds import Meld, is_meld
 from engine.play import events as e
 from engine.play.actions import Action, No
 from engine.play.limits import in_own_turn, must_complete, too_late
 from engine.play.state import PlayState, without
-from engine.tiles import next_seat, sort_tiles, tile_order
+from engine.tiles import next_seat, sort_tiles
 
 COPIES_NEEDED = {"pong": 2, "kong_open": 3}
+LEAST_COPIES = min(COPIES_NEEDED.values())
 
 
 def chi_pairs(state: PlayState, seat: str) -> Iterator[tuple[str, ...]]:
     """Pairs of own faces that could make a run with the tile in the window, each in tile order."""
     if seat != next_seat(state.source):
         return
-    near = sorted({face for face in state.seats[seat].hand if _is_near(state, face)}, key=tile_order)
-    yield from combinations(near, 2)
+    runs = state.deal.runs.get(state.tile)
+    if runs:
+        faces = state.seats[seat].faces
+        yield from (pair for pair, fits in runs.items() if fits and pair[0] in faces and pair[1] in faces)
 
 
 def concealed_kongs(state: PlayState, seat: str) -> Iterator[Action]:
     """Kongs of four alike in hand."""
     hand = state.seats[seat].hand
-    yield from (Action("kong_concealed", face) for face in sort_tiles(set(hand)) if hand.count(face) == 4)
+    faces = state.seats[seat].faces
+    if len(faces) <= len(hand) - 3:
+        yield from (Action("kong_concealed", face) for face in faces if hand.count(face) == 4)
 
 
 def added_kongs(state: PlayState, seat: str) -> Iterator[Action]:
@@ -85,14 +88,17 @@ def robbable(state: PlayState) -> bool:
 
 
 def _ready_by_kong(state: PlayState, seat: str, kind: str, gone: tuple[str, ...]) -> bool:
-    """R24: after 明杠 and 补杠 the replacement counts as the own draw of a 游金; after 暗杠 a lap more is needed."""
-    rules = state.deal.rules
-    if not rules.kong_youjin or kind not in ("kong_open", "kong_added"):
+    """R24: after 明杠 and 补杠 the replacement counts as the own draw of a 游金; after 暗杠 a lap more is needed.
+
+    Where that rule is off a kong leads nobody into 游金, but one that leaves a ready hand ready does not end it (R22).
+    """
+    rules, held = state.deal.rules, state.seats[seat]
+    if rules.kong_youjin:
+        if kind not in ("kong_open", "kong_added") or (not held.ready and too_late(state) is not None):
+            return False
+    elif not held.ready:
         return False
-    held = state.seats[seat]
-    if not held.ready and too_late(state) is not None:
-        return False
-    return youjin_ready(rules, state.deal.gold, without(held.hand, *gone))
+    return state.deal.youjin_ready(without(held.hand, *gone))
 
 
 def _check_chi(state: PlayState, seat: str, action: Action) -> No | None:
@@ -101,7 +107,9 @@ def _check_chi(state: PlayState, seat: str, action: Action) -> No | None:
     hand, gold = state.seats[seat].hand, state.deal.gold
     if len(action.tiles) != 2 or any(hand.count(tile) < action.tiles.count(tile) for tile in action.tiles):
         return No("not_in_hand", "R13", {"tiles": action.tiles})
-    if not is_meld(state.deal.rules, gold, Meld("chi", (*action.tiles, state.tile))):
+    low, high = action.tiles
+    fits = state.deal.runs.get(state.tile, {}).get((low, high))
+    if not (is_meld(state.deal.rules, gold, Meld("chi", (low, high, state.tile))) if fits is None else fits):
         return No("no_set", "R13", {"tiles": action.tiles})
     return None
 
@@ -121,8 +129,3 @@ def _kongs_in_lap(state: PlayState) -> bool:
 def _pong_of(state: PlayState, seat: str, tile: str) -> Meld | None:
     melds = state.seats[seat].melds
     return next((meld for meld in melds if meld.kind == "pong" and meld.tiles[0] == tile), None)
-
-
-def _is_near(state: PlayState, face: str) -> bool:
-    own, other = state.deal.natural(face), state.deal.natural(state.tile)
-    return face != state.deal.gold and own[1] == other[1] != "z" and abs(int(own[0]) - int(other[0])) <= 2

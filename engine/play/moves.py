@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import TypeAlias
 
 from engine.play import events as e
 from engine.play import fouls
 from engine.play.actions import Action, Fault, No
 from engine.play.flow import PlayChain, discard, win
-from engine.play.limits import check_discard, check_down, check_tour, discardable
+from engine.play.limits import check_discard, check_down, check_tour, discardable, followed_with, must_complete
 from engine.play.melding import (
     COPIES_NEEDED,
+    LEAST_COPIES,
     added_kongs,
     check_claim,
     check_kong,
@@ -25,7 +27,8 @@ from engine.play.melding import (
     robbable,
 )
 from engine.play.state import MING, OPEN, PHASES, TOUR, PlayState, asked
-from engine.play.wins import said, ways
+from engine.play.wins import by_discard_alone, said, ways
+from engine.tiles import ALL_FACES, next_seat
 
 Verdict: TypeAlias = No | Fault | None
 """Refused, carried out and punished, or plainly legal."""
@@ -41,6 +44,7 @@ class Move:
     decides, and how it is carried out.
 
     `candidates` hold every action that the check does not refuse; `faulty` what could be a fault besides, at any time.
+    Where they are `sure` the candidates hold no other, and `faulty` those that are to be asked about in these phases.
     """
 
     phases: tuple[str, ...]
@@ -49,6 +53,7 @@ class Move:
     check: Callable[[PlayState, str, Action], Verdict]
     carry_out: Callable[[PlayChain, str, Action], None]
     faulty: _Source = lambda state, seat: ()
+    sure: bool = False
 
 
 def verdict(state: PlayState, seat: str, action: Action) -> Verdict:
@@ -62,14 +67,43 @@ def verdict(state: PlayState, seat: str, action: Action) -> Verdict:
         return No("not_your_turn", "R13", {"seat": seat})
     if state.seats[seat].covered:
         return No("covered", "R39", {"reason": state.seats[seat].covered})
+    for offered in state.offers.get(seat, ()):
+        if offered is action and seat in state.asked:
+            return None
     for field in _NEEDED:
         if field not in move.needs and getattr(action, field):
             return No("bad_value", "R13", {"field": field})
     return move.check(state, seat, action)
 
 
-def _per_tile(name: str) -> _Source:
-    return lambda state, seat: (Action(name, tile) for tile in discardable(state, seat))
+def only_passes(state: PlayState, seat: str) -> bool:
+    """A quick look at a seat's tiles in a window: whether they make nothing with the discard, whatever the rules say.
+
+    False where a closer look is needed.
+    """
+    deal, hand = state.deal, state.seats[seat].hand
+    if hand.count(state.tile) >= LEAST_COPIES or (seat == next_seat(state.source) and any(chi_pairs(state, seat))):
+        return False
+    return by_discard_alone(deal) and not deal.complete((*hand, state.tile))
+
+
+def _discards(state: PlayState, seat: str) -> Iterable[Action]:
+    """The discards that are plainly legal: of tiles that are no gold either all are or those that follow (R16)."""
+    if must_complete(state, seat):
+        return ()
+    gold, wanted = state.deal.gold, followed_with(state, seat)
+    found = []
+    for tile in discardable(state, seat):
+        action = _DISCARDS[tile]
+        if (tile != gold and (not wanted or tile in wanted)) or (
+            tile == gold and check_discard(state, seat, action) is None
+        ):
+            found.append(action)
+    return found
+
+
+def _faulty_discards(state: PlayState, seat: str) -> Iterable[Action]:
+    return [_DISCARDS[tile] for tile in discardable(state, seat)]
 
 
 def _same(name: str) -> _Source:
@@ -102,7 +136,7 @@ def _check_pass(state: PlayState, seat: str, action: Action) -> Verdict:
 
 
 def _answer(chain: PlayChain, seat: str, action: Action) -> None:
-    chain.add(e.ClaimAnswered(seat, action.name, action.tiles, action.way, action.tile))
+    chain.add(_answered(seat, action.name, action.tiles, action.way, action.tile))
 
 
 def _hu(chain: PlayChain, seat: str, action: Action) -> None:
@@ -137,14 +171,23 @@ def _punished(chain: PlayChain, seat: str, action: Action) -> None:
 
 
 def _runs(state: PlayState, seat: str) -> Iterable[Action]:
-    return (Action("chi", tiles=pair) for pair in chi_pairs(state, seat))
+    if seat != next_seat(state.source):
+        return ()
+    return [_chi(pair) for pair in chi_pairs(state, seat)]
 
 
 def _nothing(state: PlayState, seat: str) -> Iterable[Action]:
     return ()
 
 
-_PASS = Action("pass")
+@lru_cache(maxsize=1024)
+def _chi(pair: tuple[str, ...]) -> Action:
+    return Action("chi", tiles=pair)
+
+
+PASS = Action("pass")
+_DISCARDS: Mapping[str, Action] = {face: Action("discard", face) for face in ALL_FACES}
+_answered = lru_cache(maxsize=1024)(e.ClaimAnswered)
 _CLAIM = ("window",)
 _OWN = ("turn",)
 _DRAWN = ("turn", "lap")
@@ -160,8 +203,8 @@ MOVES: Mapping[str, Move] = {
     "kong_added": Move(_DRAWN, _TILE, added_kongs, check_kong, _kong),
     "tour_discard": Move(_DRAWN, _TILE, _tour_discards, check_tour, _discard(TOUR)),
     "discard_down": Move(_OWN, _TILE, _downs, check_down, _discard(MING)),
-    "discard": Move(_OWN, _TILE, _per_tile("discard"), check_discard, _discard(OPEN)),
-    "pass": Move((*_ANSWERS, "lap", "flower"), (), lambda state, seat: (_PASS,), _check_pass, _pass),
+    "discard": Move(_OWN, _TILE, _discards, check_discard, _discard(OPEN), _faulty_discards, sure=True),
+    "pass": Move((*_ANSWERS, "lap", "flower"), (), lambda state, seat: (PASS,), _check_pass, _pass),
     "expose_false": Move((), ("kind",), _nothing, fouls.check_exposed, _punished, fouls.exposures),
     "cover": Move((), ("reason",), _nothing, fouls.check_cover, _punished, fouls.coverings),
 }

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from engine.melds import Meld
 from engine.outcome import Foul, Outcome, Win
 from engine.play.actions import Action
 from engine.play.deal import Deal
-from engine.tiles import SEATS, is_flower, play_order
+from engine.play.derived import derived
+from engine.tiles import SEATS, is_flower, play_order, sort_tiles
 
 PHASES: tuple[str, ...] = ("opening", "turn", "window", "rob", "lap", "flower", "draw", "over")
 """`opening` R25's window; `turn` a seat is to discard; `window` a discard may be claimed; `rob` a 补杠 may be robbed;
@@ -48,8 +48,16 @@ class PlaySeat:
     def but(self, **changes: Any) -> PlaySeat:
         """The seat with some fields changed."""
         seat = object.__new__(PlaySeat)
-        seat.__dict__.update(self.__dict__, **changes)
+        kept = seat.__dict__
+        kept.update(self.__dict__)
+        kept.update(changes)
+        kept.pop("faces", None)
         return seat
+
+    @derived
+    def faces(self) -> tuple[str, ...]:
+        """The faces in hand, in tile order."""
+        return tuple(sort_tiles(set(self.hand)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,25 +119,44 @@ class PlayState:
     def but(self, **changes: Any) -> PlayState:
         """The state with some fields changed: `dataclasses.replace` without its price, as a hand has hundreds."""
         state = object.__new__(PlayState)
-        state.__dict__.update(self.__dict__, **changes)
+        kept = state.__dict__
+        kept.update(self.__dict__)
+        kept.update(changes)
         for name in _DERIVED:
-            state.__dict__.pop(name, None)
+            kept.pop(name, None)
         return state
 
-    @cached_property
+    def answered(self, seat: str, action: Action) -> PlayState:
+        """The state after an answer in a window; what the others may do there is not changed by it."""
+        state = self.but(answers={**self.answers, seat: action})
+        state.__dict__["offers"] = self.offers
+        state.__dict__["asked"] = tuple([other for other in self.asked if other != seat])
+        return state
+
+    @derived
     def asked(self) -> tuple[str, ...]:
         """The seats that are to act now."""
         if self.phase in ("opening", "window", "rob"):
             return waiting(self)
         return (self.turn,) if self.phase in ("turn", "lap", "flower") else ()
 
-    @cached_property
+    @derived
+    def offers(self) -> dict[str, tuple[Action, ...]]:
+        """What seats that are asked may do, filled as it is asked for; the same for all states of one window."""
+        return {}
+
+    @derived
+    def bound(self) -> dict[str, tuple[str, ...]]:
+        """The honours that seats must follow with (R16), filled as it is asked for."""
+        return {}
+
+    @derived
     def thrown(self) -> frozenset[str]:
         """Honours that lie or lay open as discards (R16)."""
         return frozenset(one.tile for one in self.discards if one.tile[1] == "z" and one.how != MING)
 
 
-_DERIVED = ("asked", "thrown")
+_DERIVED = ("asked", "offers", "bound", "thrown")
 """What a state works out once, and a changed one anew."""
 
 _OTHERS: Mapping[str, tuple[str, ...]] = {seat: play_order(seat)[1:] for seat in SEATS}

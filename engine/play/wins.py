@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations, pairwise
 
 from engine.claims import GOLDS_OF_SANJINDAO, may_claim, opening_claims
-from engine.hands import Hand, complete, golds_held, reading, youjin_ready
+from engine.hands import Hand, complete, reading, youjin_ready
 from engine.play.actions import Action, No
+from engine.play.deal import Deal
 from engine.play.state import PlayState, drew_flower, without
 from engine.ruleset import Ruleset
 from engine.ruleset_model import TOUR
@@ -16,6 +17,10 @@ from engine.tiles import FLOWERS, SEATS
 GOLD_FLIPS = 3
 CHAIN_OF_SANHUAYOU = 3
 OPENING_WAYS: tuple[str, ...] = ("sanhuayou", "tianhu", "sanjindao", "qiangshuangyou", "qiangjin")
+
+_DROPPING: tuple[str, ...] = ("qiangjin", "qiangshuangyou")
+
+_COMPLETE_BY_DISCARD = frozenset({"pinghu", "dihu"})
 
 _LEAST: Mapping[str, int] = {"any": 0, "self": 1, "youjin": 2, "shuangyou": 3}
 _GREATNESS: Mapping[str, int] = {
@@ -36,10 +41,13 @@ def ways(state: PlayState, seat: str) -> Iterator[Action]:
 
 def said(state: PlayState, seat: str) -> Iterator[Action]:
     """Every `hu` that could be meant now, valid or not, the greatest ways first."""
-    for way in _WAYS_IN.get(state.phase, ()):
-        if way in state.deal.ways:
+    held = state.seats[seat]
+    for way in _meant(state.deal, state.phase):
+        if way in _DROPPING:
             for drop in _drops(state, seat, way):
                 yield _PLAIN_HU[way] if drop == "" else Action("hu", way=way, tile=drop)
+        elif held.ready or way not in TOUR:
+            yield _PLAIN_HU[way]
 
 
 def judge(state: PlayState, seat: str, action: Action) -> No | None:
@@ -52,6 +60,27 @@ def judge(state: PlayState, seat: str, action: Action) -> No | None:
     if action.tile and (action.way not in ("qiangjin", "qiangshuangyou") or action.tile not in state.seats[seat].hand):
         return No("unknown_way", "R28", {"way": action.way})
     return check(state, seat, action)
+
+
+def by_discard_alone(deal: Deal) -> bool:
+    """Whether no window on a discard knows another win than by a complete hand."""
+    return set(_meant(deal, "window")) <= _COMPLETE_BY_DISCARD
+
+
+def _meant(deal: Deal, phase: str) -> tuple[str, ...]:
+    known = deal.said.get(phase)
+    if known is None:
+        known = deal.said[phase] = _could_be_meant(deal, phase)
+    return known
+
+
+def _could_be_meant(deal: Deal, phase: str) -> tuple[str, ...]:
+    """The ways of a phase that these rules know, without those that are openings alone there."""
+    ways = [way for way in _WAYS_IN.get(phase, ()) if way in deal.ways]
+    if phase != "opening" and deal.rules.qiangjin_window != "own_discard":
+        in_play = ("qiangjin",) if deal.rules.qiangjin == "in_play" else ()
+        ways = [way for way in ways if way not in _DROPPING or way in in_play]
+    return tuple(ways)
 
 
 def ranked_openings(state: PlayState) -> list[tuple[str, str]]:
@@ -91,7 +120,7 @@ def winning_tile(state: PlayState, seat: str, way: str) -> str:
 
 def golds_after(state: PlayState, seat: str) -> int:
     """Golds that a seat holds, a drawn one counted."""
-    return golds_held(state.seats[seat].hand, state.deal.gold)
+    return _golds(state.seats[seat].hand, state.deal.gold)
 
 
 def limit(rules: Ruleset, way: str, golds: int) -> No | None:
@@ -109,6 +138,10 @@ def natural_wait(rules: Ruleset, gold: str, concealed: tuple[str, ...]) -> bool:
     if Hand(reading(rules, gold), concealed).ready():
         return True
     return any(complete(rules, gold, without(concealed, *two)) for two in _beside(gold, concealed))
+
+
+def _golds(hand: tuple[str, ...], gold: str | None) -> int:
+    return 0 if gold is None else hand.count(gold)
 
 
 def _beside(face: str, concealed: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -185,7 +218,7 @@ def _zimo(state: PlayState, seat: str, action: Action) -> No | None:
         return no
     if held.ready:
         return No("higher_way", "R22", {"way": "youjin"})
-    if drew_flower(state) or not complete(rules, state.deal.gold, held.hand):
+    if drew_flower(state) or not state.deal.complete(held.hand):
         return No("not_complete", "R20")
     return None
 
@@ -249,9 +282,9 @@ def _pinghu(state: PlayState, seat: str, action: Action) -> No | None:
     early = "dihu" in state.deal.ways and held.draws == 0 and seat != state.deal.dealer
     if early != (action.way == "dihu"):
         return No("higher_way" if early else "not_reached", "R29", {"way": "dihu"})
-    if not early and (no := limit(rules, "pinghu", golds_held(held.hand, gold))):
+    if not early and (no := limit(rules, "pinghu", _golds(held.hand, gold))):
         return no
-    return None if complete(rules, gold, (*held.hand, state.tile)) else No("not_complete", "R20")
+    return None if state.deal.complete((*held.hand, state.tile)) else No("not_complete", "R20")
 
 
 def _barred(state: PlayState, seat: str) -> No | None:
@@ -265,12 +298,12 @@ def _barred(state: PlayState, seat: str) -> No | None:
 def _qianggang(state: PlayState, seat: str, action: Action) -> No | None:
     """R15: the tile of a 补杠 completes the hand; counts as self-draw, with no more golds than the rules allow."""
     rules, gold, held = state.deal.rules, state.deal.gold, state.seats[seat]
-    golds = golds_held(held.hand, gold)
+    golds = _golds(held.hand, gold)
     if golds > rules.rob_kong_golds:
         return No("rob_golds", "R15", {"golds": golds, "most": rules.rob_kong_golds})
     if no := limit(rules, "qianggang", golds):
         return no
-    return None if complete(rules, gold, (*held.hand, state.tile)) else No("not_complete", "R20")
+    return None if state.deal.complete((*held.hand, state.tile)) else No("not_complete", "R20")
 
 
 def _sanhuayou(state: PlayState, seat: str, action: Action) -> No | None:

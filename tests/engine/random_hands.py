@@ -217,34 +217,30 @@ def as_question(name: str, options: Mapping[str, Any], end: HandEnd) -> dict[str
     outcome, told = end.outcome, {"dealer": end.dealer, "base_steps": end.steps, "dealer_turn": end.steps + 1}
     told |= {"buy": end.buy, "top": dict(end.top), "no_flowers": outcome.no_flowers, "followed": outcome.followed}
     held = {seat: _seat(one) for seat, one in end.held.items()}
-    win = outcome.winners[0] if outcome.winners else None
-    own = {"way": win.way, "tile": win.tile, "from": win.source} if win else None
+    own = {win.seat: {"way": win.way, "tile": win.tile, "from": win.source} for win in outcome.winners}
     opts = dict(options)
-    counted = {
-        seat: reckoner.water(name, opts, end.gold, held[seat], own if win and win.seat == seat else None)
-        for seat in SEATS
-    }
+    counted = {seat: reckoner.water(name, opts, end.gold, held[seat], own.get(seat)) for seat in SEATS}
     if outcome.foul is not None:
         ready = [{"seat": seat, "water": counted[seat]} for seat in outcome.foul.ready]
         return {**told, "foul": {"seat": outcome.foul.seat, "kind": outcome.foul.kind, "ready": ready}}
-    told |= {"water": counted, "winner": None, "last_drawer": outcome.last_drawer}
-    if win is None:
+    told |= {"water": counted, "last_drawer": outcome.last_drawer}
+    if not outcome.winners:
         return told
-    tiles = list(end.held[win.seat].concealed)
-    told |= {"winner": win.seat, "way": win.way, "from": win.source, "covered": outcome.covered}
-    told |= {"pays_all": outcome.pays_all}
-    if name == "basic-136":
-        told["winners"] = [
-            {"seat": one.seat, "way": one.way, "fan": _fan(end, one, held[one.seat])} for one in outcome.winners
-        ]
+    told |= {"from": outcome.winners[0].source, "covered": outcome.covered, "pays_all": outcome.pays_all}
+    told["winners"] = [_win(name, opts, end, win, held[win.seat]) for win in outcome.winners]
     if name == "quanzhou-seed":
-        told["hardness"] = reckoner.hardness(end.gold, tiles, win.way)
         told["caishen"] = {seat: one.concealed.count(end.gold) for seat, one in end.held.items()}
     return told
 
 
-def _fan(end: HandEnd, win: Win, seat: Mapping[str, Any]) -> list[str]:
-    return reckoner.fan_names(end.gold, seat["concealed"], seat["melds"], win.way, win.after_kong)
+def _win(name: str, options: dict[str, Any], end: HandEnd, win: Win, seat: Mapping[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {"seat": win.seat, "way": win.way}
+    tiles, melds = seat["concealed"], seat["melds"]
+    if name == "basic-136":
+        told["fan"] = reckoner.fan_names(options, end.gold, tiles, melds, win.way, win.after_kong)
+    if name == "quanzhou-seed":
+        told["hardness"] = reckoner.hardness(options, end.gold, tiles, win.way)
+    return told
 
 
 def _seat(held: Held) -> dict[str, Any]:

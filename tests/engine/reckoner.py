@@ -19,7 +19,14 @@ NEW = ("new-xiamen-120", "new-xiamen-120-base", "xiamen-offline")
 
 
 def ways(rules: str, options: dict[str, Any]) -> dict[str, int]:
-    """What each way of the game counts: points, multiplier or fan (R30, R31, R33, R35, R36)."""
+    """What each way counts: points, multiplier or fan, or as another way, where a house says so (R30-R36, R42)."""
+    found = _agreed(rules, options)
+    own = options.get("ways", {})
+    return found | {way: found[value] if isinstance(value, str) else value for way, value in own.items()}
+
+
+def _agreed(rules: str, options: dict[str, Any]) -> dict[str, int]:
+    """The ways of a game as it comes (R30, R31, R33, R35, R36)."""
     if rules in ("new-xiamen-120", "xiamen-offline"):
         you, san = options.get("youjin_base", 10), options.get("sanyou_base", 80)
         like_you = dict.fromkeys(("youjin", "qiangjin", "sanhuayou", "tianhu", "sanjindao"), you)
@@ -83,7 +90,7 @@ def one_pays(
         turn = hand.get("dealer_turn", 1)
         money = (series + series[-1:] * turn)[turn - 1] + hand.get("buy", 0)
         money += hand.get("top", {}).get(payer if winner == hand["dealer"] else winner, 0)
-    return int(money * {"soft": 1, "hard": 2, "double": 4}[hand["hardness"]])
+    return int(money * {"soft": 1, "hard": 2, "double": 4}[win["hardness"]])
 
 
 def fan(win: dict[str, Any]) -> int:
@@ -111,12 +118,15 @@ def settle(rules: str, options: dict[str, Any], hand: dict[str, Any]) -> dict[st
     chips = hand.get("chips")
     water = {seat: hand.get("water", {}).get(seat, 0) for seat in SEATS}
     wins = hand.get("winners") or ([hand] if hand.get("winner") else [])
-    wins = [{"seat": win.get("seat", win.get("winner")), "way": win["way"], "fan": win.get("fan", [])} for win in wins]
+    wins = [{"fan": [], **win, "seat": win.get("seat", win.get("winner"))} for win in wins]
     sweeps = chips is not None and rules in CLASSIC and any(win["way"] == "sanyou" for win in wins)
-    debts, bonus = _followed(rules, hand), dict.fromkeys(SEATS, 0)
+    debts, bonus = _followed(rules, options, hand), dict.fromkeys(SEATS, 0)
     for win in wins:
         seat = win["seat"]
-        alone = rules in ("basic-136", "zhangzhou") and hand.get("from") and win["way"] != "qianggang"
+        discarder_pays = options.get("payers") == "discarder" or (
+            "payers" not in options and rules in ("basic-136", "zhangzhou")
+        )
+        alone = discarder_pays and hand.get("from") and win["way"] != "qianggang"
         for payer in hand["from"] if alone else SEATS.replace(seat, ""):
             amount = one_pays(rules, options, hand, win, payer, water[seat])
             if sweeps and not hand.get("pays_all"):
@@ -169,7 +179,7 @@ def _foul(rules: str, options: dict[str, Any], hand: dict[str, Any]) -> dict[str
             debts.append(
                 (seat, other, one_pays(rules, options, hand, {"seat": other, "way": FAKES[foul["kind"]]}, seat, 0))
             )
-    for one in foul.get("ready", []):
+    for one in foul.get("ready", []) if rules in CLASSIC else []:
         lucky = {"seat": one["seat"], "way": "youjin"}
         others = SEATS.replace(one["seat"], "")
         would = [(other, one["seat"], one_pays(rules, options, hand, lucky, other, one["water"])) for other in others]
@@ -185,9 +195,9 @@ def _foul(rules: str, options: dict[str, Any], hand: dict[str, Any]) -> dict[str
     return {"net": net, "bonus": bonus, "next": {"dealer": hand["dealer"], "base_steps": steps}}
 
 
-def _followed(rules: str, hand: dict[str, Any]) -> list[tuple[str, str, int]]:
+def _followed(rules: str, options: dict[str, Any], hand: dict[str, Any]) -> list[tuple[str, str, int]]:
     """R40."""
-    if rules != "xiamen-offline":
+    if not options.get("dealer_followed", rules == "xiamen-offline"):
         return []
     each = bool(hand.get("no_flowers")) + 2 ** hand.get("followed", 0) - 1
     return [(hand["dealer"], other, each) for other in SEATS.replace(hand["dealer"], "")]
@@ -237,9 +247,10 @@ def _sum(paid: list[tuple[str, str, int]]) -> dict[str, int]:
 # What the tiles count.
 
 
-def read_as(rules: str, gold: str | None, face: str) -> str:
+def read_as(rules: str, options: dict[str, Any], gold: str | None, face: str) -> str:
     """R12: 白 is a tile of the gold's face, but in 003 and as commonly played in Quanzhou."""
-    stands = face == "5z" and gold is not None and rules not in ("basic-136", "quanzhou-common")
+    plain = options.get("white_mode", "off" if rules in ("basic-136", "quanzhou-common") else "always") == "off"
+    stands = face == "5z" and gold is not None and not plain
     return gold if stands and gold is not None else face
 
 
@@ -271,33 +282,42 @@ def water(
         completed = win is not None and win.get("from") is not None and win.get("tile") == face and count == 3
         if with_base and count >= 3:
             total += dear if completed else 1 + dear
-    return int(total) + _last_tile(rules, gold, seat, win, copies)
+    return int(total) + _last_tile(rules, options, gold, seat, win, copies)
 
 
 def _dear(rules: str, options: dict[str, Any], gold: str | None, face: str) -> bool:
     """Whether a set of the face counts as one of honours; a 白 that stands for a suited gold by option."""
-    return read_as(rules, gold, face)[1] == "z" or (face == "5z" and options.get("white_value") == "honour")
+    return read_as(rules, options, gold, face)[1] == "z" or (face == "5z" and options.get("white_value") == "honour")
 
 
 def _last_tile(
-    rules: str, gold: str | None, seat: dict[str, Any], win: dict[str, Any] | None, copies: Counter[str]
+    rules: str,
+    options: dict[str, Any],
+    gold: str | None,
+    seat: dict[str, Any],
+    win: dict[str, Any] | None,
+    copies: Counter[str],
 ) -> int:
     """R22 (004): 碰牌捏杠算一分; the fourth of a concealed triplet makes it a 暗杠."""
-    if rules not in NEW or win is None or win["way"] not in ("youjin", "shuangyou", "sanyou"):
+    if (
+        not options.get("tour_last_tile", rules in NEW)
+        or win is None
+        or win["way"] not in ("youjin", "shuangyou", "sanyou")
+    ):
         return 0
     tile = win.get("tile")
     if tile is None or tile[1] == "f" or tile == gold:
         return 0
-    own = read_as(rules, gold, tile)
-    if any(kind == "pong" and read_as(rules, gold, faces[0]) == own for kind, faces in seat["melds"]):
+    own = read_as(rules, options, gold, tile)
+    if any(kind == "pong" and read_as(rules, options, gold, faces[0]) == own for kind, faces in seat["melds"]):
         return 1
     return 2 if copies[tile] >= 4 else 0
 
 
-def hardness(gold: str | None, concealed: list[str], way: str) -> str:
+def hardness(options: dict[str, Any], gold: str | None, concealed: list[str], way: str) -> str:
     """R36."""
     golds = concealed.count(gold) if gold else 0
-    natural = [read_as("quanzhou-seed", gold, face) for face in concealed if face != gold]
+    natural = [read_as("quanzhou-seed", options, gold, face) for face in concealed if face != gold]
     whole = bool(readings(tuple(sorted(natural)), golds, False))
     if way == "tianhu" or (golds >= 3 and whole):
         return "double"
@@ -307,8 +327,11 @@ def hardness(gold: str | None, concealed: list[str], way: str) -> str:
     return "hard" if home else "soft"
 
 
-def fan_names(gold: str | None, concealed: list[str], melds: list[Any], way: str, after_kong: bool) -> list[str]:
+def fan_names(
+    options: dict[str, Any], gold: str | None, concealed: list[str], melds: list[Any], way: str, after_kong: bool
+) -> list[str]:
     """R35: the patterns beside the way, in the reading that pays most (003: two golds or two naturals in the pair)."""
+    strict = options.get("gold_in_pair", "both_or_none") == "both_or_none"
     golds = concealed.count(gold) if gold else 0
     found = [] if any(kind != "kong_concealed" for kind, _ in melds) else ["menqing"]
     found += ["zimo"] * (way == "sanjindao_late") + ["jinlong"] * (golds >= 4)
@@ -316,7 +339,10 @@ def fan_names(gold: str | None, concealed: list[str], melds: list[Any], way: str
     natural = tuple(sorted(face for face in concealed if face != gold))
     laid = {face[1] for _, faces in melds for face in faces}
     best: set[str] = set()
-    for triplets, suits, free in readings(natural, golds, True):
+    found_readings = readings(natural, golds, strict)
+    if options.get("seven_pairs") and len(concealed) == 14:
+        found_readings |= _as_pairs(natural, golds, strict)
+    for triplets, suits, free in found_readings:
         names = {"pengpenghu"} if triplets and all(kind != "chi" for kind, _ in melds) else set()
         seen = suits | laid
         if len(seen - {"z"}) == 1:
@@ -326,6 +352,14 @@ def fan_names(gold: str | None, concealed: list[str], melds: list[Any], way: str
         worth = {"pengpenghu": 2, "hunyise": 2, "qingyise": 4}
         best = max(best, names, key=lambda some: sum(worth[name] for name in some))
     return found + sorted(best) + ["gangshangkaihua"] * after_kong
+
+
+def _as_pairs(natural: tuple[str, ...], golds: int, strict: bool) -> frozenset[Any]:
+    """R20: the reading as seven pairs, if it is one: each single wants a gold, and two golds over are a pair alone."""
+    singles = sum(count % 2 for count in Counter(natural).values())
+    if singles > (0 if strict else golds):
+        return frozenset()
+    return frozenset({(False, frozenset(face[1] for face in natural), golds - singles > 0)})
 
 
 @cache

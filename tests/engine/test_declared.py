@@ -57,6 +57,7 @@ def test_the_offsets_of_004() -> None:
             d.MeldsLaid("W", (meld("kong_concealed", "1111m"),)),
             d.GoldsHeld("N", 1),
             d.TripletsHeld("N", faces("2s")),
+            d.GoldsHeld("E", 0),
             win("E", "zimo"),
         )
     )
@@ -81,16 +82,18 @@ def test_items_go_before_what_the_known_tiles_count() -> None:
 
 
 def test_draw_foul_cover_and_paying_for_all() -> None:
+    zimo = d.HandWon((Win("E", "zimo"),))
+    none = d.GoldsHeld("E", 0)
     drawn = settle_declared(sheet("bijin-xiamen-144", d.HandDrawn("N")))
     assert (drawn.next, drawn.transfers) == (("N", 0), ())
     foul = settle_declared(sheet(NEW, d.FalseWinShown("S", "zhayou")))
     assert foul.net == {"E": 20, "S": -60, "W": 20, "N": 20}
     judged = settle_declared(sheet(CLASSIC, d.WaterTold("N", (("water", 2),)), d.FalseWinShown("S", "zhahu", ("N",))))
     assert judged.net == {"E": 0, "S": -(18 + 10 + 10) * 4, "W": 0, "N": 38 * 4}
-    covered = [d.FlowersHeld("W", faces("12f")), d.SeatCovered("W"), win("E", "zimo")]
-    assert settle_declared(sheet(NEW, *covered)).net["W"] == -4
-    assert settle_declared(sheet(NEW, *covered[:2], d.SeatCovered("W", False), covered[2])).net["W"] == 0
-    assert settle_declared(sheet(NEW, win("E", "zimo"), d.PaysAll("N"))).net == {"E": 12, "S": 0, "W": 0, "N": -12}
+    covered = [d.FlowersHeld("W", faces("12f")), d.SeatCovered("W"), zimo]
+    assert settle_declared(sheet(NEW, none, *covered)).net["W"] == -4
+    assert settle_declared(sheet(NEW, none, *covered[:2], d.SeatCovered("W", False), zimo)).net["W"] == 0
+    assert settle_declared(sheet(NEW, none, zimo, d.PaysAll("N"))).net == {"E": 12, "S": 0, "W": 0, "N": -12}
     followed = settle_declared(sheet("xiamen-offline", d.DealerFollowed(True, 2), d.HandDrawn()))
     assert followed.net == {"E": -12, "S": 4, "W": 4, "N": 4}
 
@@ -107,13 +110,14 @@ def test_games_without_water() -> None:
 
 def test_a_later_word_replaces_the_earlier() -> None:
     said = [d.FlowersHeld("S", faces("1234f")), d.FlowersHeld("S", faces("1f")), d.HandDrawn(), win("S", "zimo")]
+    said.append(d.GoldsHeld("S", 0))
     assert settle_declared(sheet(NEW, *said)).net["E"] == -5
 
 
 @pytest.mark.parametrize(
     ("code", "rule", "said"),
     [
-        ("bad_seat", "", [d.FlowersHeld("X", ())]),
+        ("bad_seat", "R2", [d.FlowersHeld("X", ())]),
         ("not_a_flower", "R7", [d.FlowersHeld("S", faces("1m"))]),
         ("flower_twice", "R7", [d.FlowersHeld("S", ("1f", "1f"))]),
         ("flower_twice", "R7", [d.FlowersHeld("S", ("1f",)), d.FlowersHeld("W", ("1f",))]),
@@ -192,17 +196,17 @@ def test_hands_that_are_as_told() -> None:
     assert refusal(CLASSIC, *flower) == ("not_complete", "R22")
     golds = [d.HandShown("W", faces("1479m258p369s999p1234s".replace("258p", "25p"))), win("W", "sanjindao")]
     assert settle_declared(sheet(NEW, *golds)).net["W"] == 39
-    eight = [d.FlowersHeld("N", faces("12345678f")), win("N", "shuanghuagang")]
+    eight = [d.FlowersHeld("N", faces("12345678f")), d.GoldsHeld("N", 0), win("N", "shuanghuagang")]
     assert settle_declared(sheet(NEW, *eight)).net["N"] == 264
 
 
 def test_openings_have_no_melds_and_losers_hands_are_counted() -> None:
     laid = [d.MeldsLaid("E", (meld("pong", "111p"),)), d.HandShown("E", faces("123789m456678s44s")), win("E", "tianhu")]
     assert refusal(NEW, *laid) == ("melds_before_discard", "R25")
-    loser = [d.HandShown("N", faces("147m")), win("S", "zimo")]
+    loser = [d.GoldsHeld("S", 0), d.HandShown("N", faces("147m")), win("S", "zimo")]
     assert refusal(NEW, *loser) == ("hand_size", "R20")
     assert settle_declared(sheet(NEW, *loser, d.SeatCovered("N"))).net["N"] == -4
-    whole = [d.HandShown("N", faces(NOTHING_16)), win("S", "zimo")]
+    whole = [d.GoldsHeld("S", 0), d.HandShown("N", faces(NOTHING_16)), win("S", "zimo")]
     assert settle_declared(sheet(CLASSIC, *whole)).net["N"] == -16
 
 
@@ -216,6 +220,93 @@ def test_what_the_points_rest_on_must_be_told() -> None:
     assert refusal(NEW, d.GoldsHeld("S", 1), gold=None) == ("no_gold", "R8")
     assert refusal("quanzhou-seed", buy=11) == ("bad_number", "R36")
     assert refusal(NEW, gold="1f") == ("unknown_face", "R8")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_seat_out_of_the_hand_is_no_part_of_a_false_win(order: int) -> None:
+    """R39, whichever is said first: neither the offender nor one of those who are judged again."""
+    foul = d.FalseWinShown("S", "zhahu", ("N", "W"))
+    assert refusal(CLASSIC, *[d.SeatCovered("W"), foul][::order]) == ("covered_ready", "R39")
+    assert refusal(CLASSIC, *[d.SeatCovered("S"), foul][::order]) == ("covered_foul", "R39")
+    assert settle_declared(sheet(CLASSIC, foul, d.SeatCovered("E"))).net["S"] < 0
+
+
+@pytest.mark.parametrize(
+    ("rules", "way", "rule", "golds"),
+    [
+        (NEW, "zimo", "R32", 0),
+        (NEW, "shuanghuagang", "R32", 0),
+        (NEW, "youjin", "R22", 1),
+        (NEW, "sanyou", "R22", 1),
+        (NEW, "qiangshuangyou", "R22", 2),
+        (CLASSIC, "sanjindao_late", "R22", 3),
+        ("new-xiamen-120-base", "sanjindao", "R22", 3),
+        ("bijin-xiamen-144", "qiangjin", "R22", 1),
+    ],
+)
+def test_the_water_of_a_winner_must_be_told(rules: str, way: str, rule: str, golds: int) -> None:
+    """Items, a hand or golds; flowers and kongs alone do not say how many golds he holds."""
+    eight = [d.FlowersHeld("S", faces("12345678f")), d.FlowersHeld("W", ())]
+    assert refusal(rules, *eight, win("S", way)) == ("water_missing", rule)
+    assert settle_declared(sheet(rules, *eight, d.GoldsHeld("S", golds), win("S", way))).net["S"] > 0
+
+
+@pytest.mark.parametrize(
+    ("rules", "way", "golds"),
+    [
+        (NEW, "youjin", 1),
+        (NEW, "qiangshuangyou", 2),
+        (NEW, "sanjindao", 3),
+        (CLASSIC, "sanjindao_late", 3),
+        (CLASSIC, "sanyou", 1),
+    ],
+)
+def test_fewer_golds_than_the_way_needs(rules: str, way: str, golds: int) -> None:
+    """R22: however they are told; a sum of 水 must have room for them, and one gold more each is enough."""
+    for few, enough in (
+        (d.GoldsHeld("S", golds - 1), d.GoldsHeld("S", golds)),
+        (d.WaterTold("S", (("golds", golds - 1),)), d.WaterTold("S", (("golds", golds),))),
+        (d.WaterTold("S", (("water", golds - 1),)), d.WaterTold("S", (("water", golds),))),
+    ):
+        assert refusal(rules, few, win("S", way)) == ("golds_missing", "R22")
+        assert settle_declared(sheet(rules, enough, win("S", way))).net["S"] > 0
+    assert refusal(rules, d.WaterTold("S", (("flowers", 3),)), win("S", way)) == ("golds_missing", "R22")
+
+
+def test_golds_told_as_water_are_golds() -> None:
+    """R15, R21: a way that so many golds do not allow is refused whichever way they were told."""
+    two = d.WaterTold("S", (("golds", 2),))
+    assert refusal(NEW, two, win("S", "zimo")) == ("least_way", "R21")
+    assert refusal(NEW, two, win("S", "qianggang", source="W")) == ("rob_golds", "R15")
+    assert sheet(NEW, two).known_golds == {"S": 2}
+    assert sheet(NEW, d.WaterTold("S", (("water", 2),))).known_golds == {}
+
+
+@pytest.mark.parametrize(
+    ("rules", "item", "most"),
+    [
+        (NEW, "flowers", 8),
+        (CLASSIC, "flowers", 16),
+        ("bijin-xiamen-144", "flowers", 16),
+        (NEW, "golds", 4),
+        (NEW, "pong", 0),
+        (NEW, "triplet", 0),
+        (CLASSIC, "pong", 5),
+        (CLASSIC, "triplet", 10),
+        (CLASSIC, "kong_open", 15),
+        (CLASSIC, "kong_added", 15),
+        (CLASSIC, "kong_concealed", 20),
+        (NEW, "last_tile", 2),
+        (CLASSIC, "last_tile", 0),
+        (NEW, "water", 8 + 4 + 10 + 2),
+        (CLASSIC, "water", 16 + 4 + 20),
+    ],
+)
+def test_no_item_of_water_is_more_than_a_hand_can_hold(rules: str, item: str, most: int) -> None:
+    found = sheet(rules, d.WaterTold("S", ((item, most),)))
+    assert found.seats["S"].items == (((item, most),) if most else ())
+    for items in (((item, most + 1),), ((item, most), (item, 1)), ((item, 999),)):
+        assert refusal(rules, d.WaterTold("S", items)) == ("bad_number", "R32")
 
 
 def _told(end: HandEnd) -> list[Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TypeAlias
 
 import pytest
 
@@ -19,149 +21,207 @@ from engine.hands import (
     youjin_discards,
     youjin_ready,
 )
-from engine.ruleset import Ruleset, load_ruleset
+from engine.ruleset import EXAMPLES, PROFILES, Ruleset, load_ruleset
 from engine.tiles import is_flower, parse_tiles, sort_tiles
 
-HANDS = 3000
-"""Random hands for each of the profiles below."""
+HANDS = 100_800
+"""Hands that are tried, the same number of every game's; each is asked whether it is complete, what it waits for once a
+tile is gone, and whether it is youjin-ready."""
 
-PROFILES = ("new-xiamen-120", "classic-xiamen-144", "basic-136", "quanzhou-common")
+GAMES = (*PROFILES, *EXAMPLES)
+
+Masks: TypeAlias = tuple[int, int]
+"""Numbers of golds, bit n for n, that make sets only, and sets with one pair."""
 
 
 @cache
-def oracle(naturals: tuple[str, ...], golds: int, pair: bool, mixed_pair: bool) -> bool:
-    """Whether the tiles are sets, and a pair where one is asked for: try everything for the first tile."""
-    if golds < 0:
-        return False
-    if not naturals:
-        return golds % 3 == (2 if pair else 0)
-    first, rest = naturals[0], naturals[1:]
-    if pair and mixed_pair and oracle(rest, golds - 1, False, mixed_pair):
-        return True
-    if pair and first in rest and oracle(_less(rest, first), golds, False, mixed_pair):
-        return True
-    return any(_with_others(rest, others, golds, pair, mixed_pair) for others in ((first, first), *_runs(first)))
+def oracle(counts: tuple[int, ...], runs: bool, mixed_pair: bool) -> Masks:
+    """How many golds make one suit's tiles sets, and sets with a pair: everything is tried for the first tile."""
+    first = next((place for place, count in enumerate(counts) if count), None)
+    if first is None:
+        return 1, 0
+    sets = pairs = 0
+    if mixed_pair:
+        pairs |= oracle(_less(counts, first), runs, mixed_pair)[0] << 1
+    if counts[first] >= 2:
+        pairs |= oracle(_less(counts, first, first), runs, mixed_pair)[0]
+    for others in ((first, first), *(_runs(first, len(counts)) if runs else ())):
+        for used in {others, others[:1], others[1:], ()}:
+            taken = (first, *used)
+            if all(counts[place] >= taken.count(place) for place in taken):
+                more, more_paired = oracle(_less(counts, *taken), runs, mixed_pair)
+                sets |= more << (2 - len(used))
+                pairs |= more_paired << (2 - len(used))
+    return sets, pairs
 
 
-def _with_others(rest: tuple[str, ...], others: tuple[str, ...], golds: int, pair: bool, mixed_pair: bool) -> bool:
-    """Finish a set with these others, each a natural tile or a gold."""
-    if not others:
-        return oracle(rest, golds, pair, mixed_pair)
-    face, further = others[0], others[1:]
-    if face in rest and _with_others(_less(rest, face), further, golds, pair, mixed_pair):
-        return True
-    return golds > 0 and _with_others(rest, further, golds - 1, pair, mixed_pair)
+def _runs(place: int, places: int) -> list[tuple[int, int]]:
+    starts = [start for start in (place - 2, place - 1, place) if 0 <= start <= places - 3]
+    others = [tuple(other for other in range(start, start + 3) if other != place) for start in starts]
+    return [(low, high) for low, high in others]
 
 
-def _runs(face: str) -> list[tuple[str, str]]:
-    if face[1] == "z":
-        return []
-    number, suit = int(face[0]), face[1]
-    found = []
-    for start in (number - 2, number - 1, number):
-        if 1 <= start <= 7:
-            others = [f"{n}{suit}" for n in range(start, start + 3) if n != number]
-            found.append((others[0], others[1]))
+def _less(counts: tuple[int, ...], *places: int) -> tuple[int, ...]:
+    left = list(counts)
+    for place in places:
+        left[place] -= 1
+    return tuple(left)
+
+
+@cache
+def _beside(one: Masks, other: Masks) -> Masks:
+    """The golds that two suits want together."""
+    return _sums(one[0], other[0]), _sums(one[0], other[1]) | _sums(one[1], other[0])
+
+
+def _sums(one: int, other: int) -> int:
+    found = 0
+    for place in range(one.bit_length()):
+        if one >> place & 1:
+            found |= other << place
     return found
 
 
-def _less(tiles: tuple[str, ...], face: str) -> tuple[str, ...]:
-    at = tiles.index(face)
-    return tiles[:at] + tiles[at + 1 :]
+def _enough(mask: int, golds: int) -> bool:
+    """Whether one of the numbers is met; golds over must be sets of their own."""
+    return any(mask >> used & 1 for used in range(golds, -1, -3))
 
 
-def _judged(rules: Ruleset, gold: str | None, tiles: list[str], pair: bool, spare: int = 0) -> bool:
-    """The oracle's word on tiles as they are held; `spare` golds are laid aside first."""
-    stands = rules.white_mode == "always" and gold not in (None, "5z")
-    naturals = [gold if face == "5z" and stands else face for face in tiles if face != gold]
-    named = tuple(sort_tiles(face for face in naturals if face is not None))
-    mixed = rules.gold_in_pair == "any"
-    return oracle(named, golds_held(tiles, gold) - spare, pair, mixed)
+@cache
+def _made(wanted: Masks, golds: int) -> bool:
+    """Whether so many golds make sets and a pair; two of them may be it."""
+    return _enough(wanted[1], golds) or _enough(wanted[0], golds - 2)
 
 
-def _full_set(rules: Ruleset) -> list[str]:
-    return [face for face, count in rules.faces().items() for _ in range(count) if not is_flower(face)]
+class Judged:
+    """The oracle's word on tiles as they are held."""
+
+    def __init__(self, rules: Ruleset, gold: str | None, tiles: Sequence[str]) -> None:
+        self.gold = gold
+        self.stands = rules.white_mode == "always" and gold not in (None, "5z")
+        self.mixed = rules.gold_in_pair == "any"
+        self.golds = sum(1 for face in tiles if face == gold)
+        self.suits = {suit: [0] * (7 if suit == "z" else 9) for suit in "mpsz"}
+        for face in tiles:
+            if face != gold:
+                suit, place = self._natural(face)
+                self.suits[suit][place] += 1
+        self.masks = {suit: self._of(suit) for suit in "mpsz"}
+
+    def complete(self) -> bool:
+        """Whether the tiles are sets and a pair."""
+        return _made(self._all(), self.golds)
+
+    def ready(self, less: str) -> bool:
+        """Whether the tiles without one are sets and one gold over."""
+        self.add(less, -1)
+        found = self.golds > 0 and _enough(self._all()[0], self.golds - 1)
+        self.add(less, 1)
+        return found
+
+    def waits(self, faces: Sequence[str], less: str) -> list[str]:
+        """The faces that complete the tiles without one."""
+        self.add(less, -1)
+        m, p, s, z = self.masks.values()
+        others = {"m": (p, s, z), "p": (m, s, z), "s": (m, p, z), "z": (m, p, s)}
+        rest = {suit: _beside(_beside(one, two), three) for suit, (one, two, three) in others.items()}
+        found = []
+        for face in faces:
+            suit = self._natural(face)[0]
+            if face == self.gold:
+                made = _made(self._all(), self.golds + 1)
+            else:
+                self.add(face, 1)
+                made = _made(_beside(rest[suit], self.masks[suit]), self.golds)
+                self.add(face, -1)
+            if made:
+                found.append(face)
+        self.add(less, 1)
+        return found
+
+    def add(self, face: str, copies: int) -> None:
+        """Copies come or go."""
+        if face == self.gold:
+            self.golds += copies
+            return
+        suit, place = self._natural(face)
+        self.suits[suit][place] += copies
+        self.masks[suit] = self._of(suit)
+
+    def _all(self) -> Masks:
+        m, p, s, z = self.masks.values()
+        return _beside(_beside(m, p), _beside(s, z))
+
+    def _natural(self, face: str) -> tuple[str, int]:
+        if face == "5z" and self.stands and self.gold is not None:
+            face = self.gold
+        return face[1], int(face[0]) - 1
+
+    def _of(self, suit: str) -> Masks:
+        return oracle(tuple(self.suits[suit]), suit != "z", self.mixed)
 
 
-def _sample(rules: Ruleset, chance: random.Random, size: int) -> tuple[str, list[str]]:
+def _sample(chance: random.Random, full: list[str], white: bool, size: int) -> tuple[str, list[str]]:
     """A gold and tiles that the set can hold: scattered, complete with golds in it, or one tile off."""
-    tiles = _full_set(rules)
-    gold = chance.choice(tiles)
+    gold = chance.choice(full)
     if chance.random() < 0.2:
-        chance.shuffle(tiles)
-        return gold, tiles[:size]
-    left = Counter(tiles)
-    held: list[str] = []
-    kinds = [*["run"] * 3, "triplet"]
-    while len(held) < size - size % 3:
-        face = chance.choice(tiles)
-        group = [face] * 3
-        if chance.choice(kinds) == "run" and face[1] != "z" and face[0] <= "7":
-            group = [f"{int(face[0]) + step}{face[1]}" for step in range(3)]
-        held += group
-    held += [chance.choice(tiles)] * (size % 3)
-    for _ in range(chance.randrange(5)):
-        held[chance.randrange(size)] = gold
-    if chance.random() < 0.3:
-        held[chance.randrange(size)] = chance.choice(tiles)
-    if rules.white_mode == "always" and chance.random() < 0.5:
-        held = ["5z" if face == gold and chance.random() < 0.3 else face for face in held]
-    if any(count > left[face] for face, count in Counter(held).items()):
-        return _sample(rules, chance, size)
-    return gold, held
+        return gold, chance.sample(full, size)
+    while True:
+        held: list[str] = []
+        while len(held) < size - size % 3:
+            face = chance.choice(full)
+            run = chance.random() < 0.75 and face[1] != "z" and face[0] <= "7"
+            held += [f"{int(face[0]) + step}{face[1]}" for step in range(3)] if run else [face] * 3
+        held += [chance.choice(full)] * (size % 3)
+        for _ in range(chance.randrange(5)):
+            held[chance.randrange(size)] = gold
+        if chance.random() < 0.3:
+            held[chance.randrange(size)] = chance.choice(full)
+        if white and chance.random() < 0.5:
+            held = ["5z" if face == gold and chance.random() < 0.3 else face for face in held]
+        if max(Counter(held).values()) <= 4:
+            return gold, held
 
 
-@pytest.mark.parametrize("name", PROFILES)
-def test_complete_hands_are_those_that_the_rules_make(name: str) -> None:
+@pytest.mark.parametrize("name", GAMES)
+def test_complete_waiting_and_youjin_ready_hands_are_those_that_the_rules_make(
+    name: str, record_property: Callable[[str, object], None]
+) -> None:
     rules = load_ruleset(name)
-    chance = random.Random(f"complete {name}")
-    verdicts: Counter[bool] = Counter()
-    golds: Counter[int] = Counter()
-    for _ in range(HANDS):
-        gold, tiles = _sample(rules, chance, rules.hand + 1)
-        found = complete(rules, gold, tiles)
-        assert found == _judged(rules, gold, tiles, pair=True), (gold, tiles)
-        verdicts[found] += 1
-        golds[golds_held(tiles, gold)] += 1
-    assert min(verdicts.values()) > HANDS // 10, "both kinds of hands must come up"
-    assert all(golds[count] for count in range(5))
+    chance = random.Random(f"shapes {name}")
+    full = [face for face, count in rules.faces().items() for _ in range(count) if not is_flower(face)]
+    faces = sort_tiles(set(full))
+    many = HANDS // len(GAMES)
+    seen: Counter[str] = Counter()
+    for number in range(many):
+        face, tiles = _sample(chance, full, rules.white_mode == "always", rules.hand + 1)
+        gold = None if number % 20 == 0 else face
+        judged = Judged(rules, gold, tiles)
+        whole = judged.complete()
+        assert complete(rules, gold, tiles) == whole, (gold, tiles)
+        gone = chance.choice(tiles)
+        left = list(tiles)
+        left.remove(gone)
+        wanted = judged.waits(faces, gone)
+        assert list(waits(rules, gold, left)) == wanted, (gold, left)
+        over = [one for one in sort_tiles(set(tiles)) if rules.youjin and judged.ready(one)]
+        assert youjin_ready(rules, gold, left) == (gone in over), (gold, left)
+        assert list(youjin_discards(rules, gold, tiles)) == over, (gold, tiles)
+        assert gone not in over or wanted == faces, "a youjin-ready hand waits for every tile"
+        held = golds_held(tiles, gold)
+        seen.update((f"{held} golds", f"complete {whole}", f"waiting {bool(wanted)}", f"ready {bool(over)}"))
+        seen["white"] += "5z" in tiles
+    record_property("hands", many)
+    kinds = ["complete True", "complete False", "waiting True", "waiting False", "white"]
+    assert many * len(GAMES) >= 100_000
+    assert all(seen[kind] > many // 20 for kind in kinds), seen
+    assert all(seen[f"{count} golds"] for count in range(5)), seen
+    assert (seen["ready True"] > many // 100) == rules.youjin, seen
 
 
-@pytest.mark.parametrize("name", PROFILES)
-def test_waits_are_the_faces_that_complete(name: str) -> None:
-    rules = load_ruleset(name)
-    chance = random.Random(f"waits {name}")
-    faces = [face for face in rules.faces() if not is_flower(face)]
-    waiting = 0
-    for _ in range(HANDS // 8):
-        gold, tiles = _sample(rules, chance, rules.hand + 1)
-        tiles.remove(chance.choice(tiles))
-        found = waits(rules, gold, tiles)
-        wanted = sort_tiles(face for face in faces if _judged(rules, gold, [*tiles, face], pair=True))
-        assert list(found) == wanted, (gold, tiles)
-        waiting += bool(found)
-    assert waiting > HANDS // 40
-
-
-@pytest.mark.parametrize("name", ("new-xiamen-120", "classic-xiamen-144"))
-def test_youjin_is_sets_and_a_gold_over(name: str) -> None:
-    rules = load_ruleset(name)
-    chance = random.Random(f"youjin {name}")
-    ready = 0
-    for _ in range(HANDS // 4):
-        gold, tiles = _sample(rules, chance, rules.hand + 1)
-        wanted = []
-        for face in sort_tiles(set(tiles)):
-            left = list(tiles)
-            left.remove(face)
-            is_ready = golds_held(left, gold) > 0 and _judged(rules, gold, left, pair=False, spare=1)
-            assert youjin_ready(rules, gold, left) == is_ready, (gold, left)
-            if is_ready:
-                wanted.append(face)
-                assert set(waits(rules, gold, left)) == {f for f in rules.faces() if not is_flower(f)}
-        assert list(youjin_discards(rules, gold, tiles)) == wanted, (gold, tiles)
-        ready += bool(wanted)
-    assert ready > HANDS // 80
+def _fewest(mask: int) -> int:
+    """The least of the numbers; one too great for any hand where there is none."""
+    return next((number for number in range(mask.bit_length()) if mask >> number & 1), 99)
 
 
 @pytest.mark.parametrize("natural_pairs", [False, True])
@@ -174,9 +234,8 @@ def test_the_suit_table_agrees_with_trying_everything(natural_pairs: bool) -> No
         for _ in range(chance.randrange(12)):
             place = chance.randrange(9)
             counts[place] = min(4, counts[place] + 1)
-        tiles = tuple(f"{place + 1}m" for place, count in enumerate(counts) for _ in range(count))
-        sets = next(golds for golds in range(40) if oracle(tiles, golds, False, not natural_pairs))
-        paired = next(golds for golds in range(40) if oracle(tiles, golds, True, not natural_pairs))
+        sets, with_pair = (_fewest(mask) for mask in oracle(tuple(counts), True, not natural_pairs))
+        paired = min(with_pair, sets + 2)
         byte = table[sum(count * 5**place for place, count in enumerate(counts))]
         assert byte & NEED == sets, counts
         assert bool(byte & PAIR) == (paired == sets - 1), counts
@@ -191,8 +250,7 @@ def test_honours_are_each_alone(natural_pairs: bool) -> None:
     for count in range(5):
         byte = honour_byte(count, natural_pairs)
         assert table[count] == table[count * 5**6] == byte
-        tiles = ("1z",) * count
-        assert byte & NEED == next(golds for golds in range(9) if oracle(tiles, golds, False, not natural_pairs))
+        assert byte & NEED == _fewest(oracle((count,), False, not natural_pairs)[0])
 
 
 def test_the_tables_take_no_more_than_three_megabytes() -> None:

@@ -143,8 +143,9 @@ class TestSeats:
     def test_after_a_win_once_each(self) -> None:
         """002§壹 「中途四個玩家可看心情各換位一次，換位方法是胡牌後打點」; the deal goes with the winner."""
         found = session("bijin-xiamen-144")
+        assert [swap_rights(found.match, one.id) for one in PEOPLE] == [()] * 4
         found.win("S")
-        assert swap_rights(found.match, "ann") == ()
+        assert [swap_rights(found.match, one.id) for one in PEOPLE] == [("win",)] * 4, "not the winner alone"
         found.do(i.Swap("bao", "win", (1, 2)))
         assert found.match.seats == {"E": "ann", "S": "deng", "W": "chen", "N": "bao"}
         assert (found.match.deal, found.match.dealer) == ("bao", "N")
@@ -152,6 +153,27 @@ class TestSeats:
         assert swap_rights(found.match, "bao") == ()
         found.do(i.BeginHand())
         assert found.refused(i.Swap("bao", "win", (1, 2))) == ("no_swap", "R2")
+
+    def test_each_of_the_four_swaps_once_in_a_match(self) -> None:
+        """002§壹: after one win all of them may, or each after another; nobody after a drawn or a void hand."""
+        found = session("bijin-xiamen-144")
+        found.do(i.BeginHand())
+        found.do(i.BookPlayed(ended(Outcome("draw", last_drawer="E"))))
+        assert found.refused(i.Swap("ann", "win", (1, 1))) == ("no_swap", "R2")
+        found.do(i.BeginHand())
+        found.do(i.BookPlayed(ended(Outcome("foul", foul=Foul("S", "zhahu")))))
+        assert found.refused(i.Swap("bao", "win", (1, 1))) == ("no_swap", "R2")
+        found.win("S")
+        found.do(i.Swap("ann", "win", (1, 1)))
+        found.do(i.Swap("deng", "win", (1, 2)))
+        assert sorted(found.match.seats.values()) == ["ann", "bao", "chen", "deng"]
+        found.win("S")
+        assert [swap_rights(found.match, one.id) for one in PEOPLE] == [(), ("win",), ("win",), ()]
+        found.do(i.Swap("chen", "win", (2, 3)))
+        found.do(i.Swap("bao", "win", (2, 3)))
+        assert [swap_rights(found.match, one.id) for one in PEOPLE] == [()] * 4
+        assert found.refused(i.Swap("bao", "win", (1, 1))) == ("no_swap", "R2")
+        assert fold(found.events) == found.match
 
     def test_players_move_with_what_is_theirs(self) -> None:
         found = session("bijin-xiamen-144")
@@ -177,7 +199,7 @@ class TestChips:
         assert found.chips == [400, 0, 0, 0]
         assert (found.match.phase, found.match.ended) == ("ended", "empty")
         assert found.match.bonus["ann"] == 150 + 150 + 300, "游金 twice and 杀三"
-        assert found.refused(i.BeginHand()) == ("not_between_hands", "")
+        assert found.refused(i.BeginHand()) == ("not_between_hands", "R41")
 
     def test_with_debt_it_goes_on(self) -> None:
         found = session(CLASSIC, options={"debt": True})
@@ -208,7 +230,7 @@ class TestCourse:
 
     def test_a_hand_of_another_deal_is_refused(self) -> None:
         found = session(CLASSIC)
-        assert found.refused(i.BookPlayed(won("E", "zimo"))) == ("no_hand", "")
+        assert found.refused(i.BookPlayed(won("E", "zimo"))) == ("no_hand", "R41")
         found.do(i.BeginHand())
         assert found.refused(i.BookPlayed(won("E", "zimo", dealer="S"))) == ("other_deal", "R3")
         assert found.refused(i.BookPlayed(won("E", "zimo", steps=1))) == ("other_deal", "R3")
@@ -238,7 +260,7 @@ class TestCourse:
         assert found.do(i.EndMatch()) == []
         assert found.do(i.BookPlayed(won("S", "zimo"))) == ["HandBooked", "MatchOver"]
         assert found.match.ended == "time"
-        assert found.refused(i.TimeUp()) == ("no_match", "")
+        assert found.refused(i.TimeUp()) == ("no_match", "R41")
 
     def test_agreed_between_hands_it_ends_at_once(self) -> None:
         found = session()
@@ -257,7 +279,7 @@ class TestCourse:
         assert [one.voided for one in found.match.book] == [True, False]
         assert found.match.hand == 1
         found.do(i.BeginHand())
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "")
+        assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
 
     def test_taking_back_opens_a_match_that_it_had_ended(self) -> None:
         found = session(CLASSIC, hands=1)
@@ -275,32 +297,32 @@ class TestCourse:
         assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
         found.win("S")
         found.do(i.TakeBack())
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "")
+        assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
 
     @pytest.mark.parametrize(
-        ("code", "asked"),
+        ("code", "rule", "asked"),
         [
-            ("four_players", i.StartMatch(PEOPLE[:3], NEW)),
-            ("four_players", i.StartMatch((*PEOPLE[:3], PEOPLE[0]), NEW)),
-            ("four_players", i.StartMatch((*PEOPLE[:3], Player("")), NEW)),
-            ("bad_rules", i.StartMatch(PEOPLE, "no-such-rules")),
-            ("bad_rules", i.StartMatch(PEOPLE, NEW, {"chips": 150})),
-            ("bad_number", i.StartMatch(PEOPLE, NEW, hands=-1)),
-            ("no_match", i.EndMatch()),
-            ("not_asked", i.ThrowForSeat("ann", (1, 1))),
-            ("not_asked", i.ThrowForDealer("E", (1, 1))),
-            ("no_swap", i.Swap("ann", "win", (1, 1))),
-            ("cannot_undo", i.TakeBack()),
+            ("four_players", "R2", i.StartMatch(PEOPLE[:3], NEW)),
+            ("four_players", "R2", i.StartMatch((*PEOPLE[:3], PEOPLE[0]), NEW)),
+            ("four_players", "R2", i.StartMatch((*PEOPLE[:3], Player("")), NEW)),
+            ("bad_rules", "R42", i.StartMatch(PEOPLE, "no-such-rules")),
+            ("bad_rules", "R42", i.StartMatch(PEOPLE, NEW, {"chips": 150})),
+            ("bad_number", "R41", i.StartMatch(PEOPLE, NEW, hands=-1)),
+            ("no_match", "R41", i.EndMatch()),
+            ("not_asked", "R2", i.ThrowForSeat("ann", (1, 1))),
+            ("not_asked", "R3", i.ThrowForDealer("E", (1, 1))),
+            ("no_swap", "R2", i.Swap("ann", "win", (1, 1))),
+            ("cannot_undo", "R41", i.TakeBack()),
         ],
     )
-    def test_what_is_refused_before_a_match(self, code: str, asked: i.MatchInput) -> None:
-        assert Session().refused(asked)[0] == code
+    def test_what_is_refused_before_a_match(self, code: str, rule: str, asked: i.MatchInput) -> None:
+        assert Session().refused(asked) == (code, rule)
 
     def test_bad_dice_are_refused(self) -> None:
         found = Session()
         found.do(i.StartMatch(PEOPLE, NEW))
         assert found.refused(i.ThrowForDealer("E", (0, 7))) == ("bad_value", "R1")
-        assert found.refused(i.StartMatch(PEOPLE, NEW)) == ("match_running", "")
+        assert found.refused(i.StartMatch(PEOPLE, NEW)) == ("match_running", "R41")
 
 
 def test_figures_of_a_session_of_two_matches() -> None:

@@ -115,7 +115,7 @@ def test_random_patterns() -> None:
         end = some_end(chance, rules)
         held = end.held["E"]
         melds = [(meld.kind, list(meld.tiles)) for meld in held.melds]
-        want = reckoner.fan_names(end.gold, list(held.concealed), melds, "zimo", False)
+        want = reckoner.fan_names({}, end.gold, list(held.concealed), melds, "zimo", False)
         found = patterns(rules, end.gold, held.concealed, held.melds, "zimo")
         assert sorted(found) == sorted(want), (end.gold, held)
         seen.update(found)

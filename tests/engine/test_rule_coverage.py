@@ -1,7 +1,8 @@
 """Every rule of the rule book and the tests that hold it; a rule without any fails, and so does a name that is none.
 
 A line names test functions (`tests/engine/test_dice.py::test_…`, with its class where it has one), published hands
-(`record:r15-kongs`, whose first lines must name the rule) and rule cases (`case:opening/gold-half-stack`).
+(`record:r15-kongs`, whose first lines must name the rule) and rule cases (`case:opening/gold-half-stack`, which cite
+the rule or belong to an operation that answers for it). A test function must check something and may not be skipped.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -129,7 +131,7 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
         "record:r18-kong-on-last-tile",
     ),
     "R20": (
-        f"{ENGINE}/test_hands.py::test_complete_hands_are_those_that_the_rules_make",
+        f"{ENGINE}/test_hands.py::test_complete_waiting_and_youjin_ready_hands_are_those_that_the_rules_make",
         "record:r20-gold-pair",
         "record:r20-no-seven-pairs",
         "record:r20-option-seven-pairs",
@@ -142,7 +144,7 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
         "record:r21-quanzhou-two-golds",
     ),
     "R22": (
-        f"{ENGINE}/test_hands.py::test_youjin_is_sets_and_a_gold_over",
+        f"{ENGINE}/test_hands.py::test_complete_waiting_and_youjin_ready_hands_are_those_that_the_rules_make",
         "record:r22-youjin",
         "record:r22-youjin-flower",
         "record:r22-youjin-pong",
@@ -285,6 +287,17 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
     ),
 }
 
+ANSWERED_BY: Mapping[str, tuple[str, ...]] = {
+    "point": ("R1",),
+    "opening": ("R4", "R5", "R6", "R7", "R8", "R9", "R10", "R12"),
+    "opening_claims": ("R25",),
+    "hand": ("R11", "R12", "R20", "R21", "R22"),
+    "water": ("R22", "R30", "R32", "R33"),
+    "fan": ("R35",),
+    "settle": ("R3", "R27", "R30", "R31", "R33", "R34", "R35", "R36", "R37", "R38", "R39", "R40", "R41"),
+}
+"""The rules that the questions of each operation are about, where a case does not cite its rule."""
+
 
 def rules_of_the_book() -> list[str]:
     """The numbers that the rule book gives, from its headings `**R1 …`."""
@@ -292,30 +305,143 @@ def rules_of_the_book() -> list[str]:
 
 
 @cache
-def named_tests(path: Path) -> frozenset[str]:
-    """The tests of a module as pytest names them, a class before its methods; read, not imported."""
-    module = ast.parse(path.read_text(encoding="utf-8"))
-    return frozenset(_tests(module.body, ""))
+def named_tests(path: Path) -> Mapping[str, str | None]:
+    """The tests of a module as pytest names them, a class before its methods, and what each lacks; only read."""
+    return judged(path.read_text(encoding="utf-8"), _module_of)
 
 
-def _tests(body: list[ast.stmt], before: str) -> Iterator[str]:
+def judged(source: str, other: Callable[[str], ast.Module | None] = lambda name: None) -> dict[str, str | None]:
+    """What is wrong with each test of a module's source, None when it checks something.
+
+    `other` finds the modules that helpers are imported from.
+    """
+    module = ast.parse(source)
+    helpers = _helpers(module, other)
+    outer = "skipped" if _skips(_marks_of_module(module)) else None
+    return {name: outer or _lack(test, marks, helpers) for name, test, marks in _tests(module.body, "", ())}
+
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def _tests(
+    body: Sequence[ast.stmt], before: str, marks: tuple[ast.expr, ...]
+) -> Iterator[tuple[str, Function, tuple[ast.expr, ...]]]:
     for node in body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            yield before + node.name
+            yield before + node.name, node, (*marks, *node.decorator_list)
         elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            yield from _tests(node.body, f"{before}{node.name}::")
+            own = _marks_of_module(ast.Module(node.body, []))
+            yield from _tests(node.body, f"{before}{node.name}::", (*marks, *node.decorator_list, *own))
+
+
+def _marks_of_module(module: ast.Module) -> tuple[ast.expr, ...]:
+    """What `pytestmark` is set to."""
+    sets = [node for node in module.body if isinstance(node, ast.Assign)]
+    return tuple(node.value for node in sets if any("pytestmark" in ast.unparse(target) for target in node.targets))
+
+
+def _skips(marks: Iterable[ast.expr]) -> bool:
+    return any(re.search(r"\b(skip|skipif|xfail)\b", ast.unparse(mark)) for mark in marks)
+
+
+def _lack(test: Function, marks: tuple[ast.expr, ...], helpers: Mapping[str, Function]) -> str | None:
+    if _skips(marks) or any(_called(node) in ("skip", "xfail") for node in ast.walk(test)):
+        return "skipped"
+    body = [node for node in test.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
+    if not body or isinstance(body[0], ast.Return | ast.Pass):
+        return "it does nothing"
+    if _checks(test) or any(name in helpers and _checks(helpers[name]) for name in map(_called, _own_nodes(test))):
+        return None
+    return "it checks nothing"
+
+
+def _checks(function: Function) -> bool:
+    """Whether the body asserts something that could be false, raises, or waits for an error."""
+    for node in _own_nodes(function):
+        if isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant):
+            return True
+        if _called(node) == "raises":
+            return True
+        if isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc):
+            return True
+    return False
+
+
+def _own_nodes(function: Function) -> Iterator[ast.AST]:
+    """What a function runs itself: nothing after a `return` of its own block, nor in functions made inside it."""
+    pending: list[ast.AST] = [*_reached(function.body)]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            continue
+        for _, value in ast.iter_fields(node):
+            if isinstance(value, ast.AST):
+                pending.append(value)
+            elif isinstance(value, list):
+                pending += _reached([part for part in value if isinstance(part, ast.AST)])
+
+
+def _reached(block: Sequence[ast.AST]) -> Iterator[ast.AST]:
+    for node in block:
+        yield node
+        if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
+            return
+
+
+def _called(node: ast.AST) -> str:
+    """The name that is called, without what stands before its last point."""
+    if not isinstance(node, ast.Call):
+        return ""
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _helpers(module: ast.Module, other: Callable[[str], ast.Module | None]) -> dict[str, Function]:
+    """The functions and methods that a test may call: of its own module, and those imported from modules of tests."""
+    found = _functions(module)
+    for node in module.body:
+        if not isinstance(node, ast.ImportFrom) or (source := other(node.module or "")) is None:
+            continue
+        theirs = _functions(source)
+        found |= {alias.asname or alias.name: theirs[alias.name] for alias in node.names if alias.name in theirs}
+    return found
+
+
+def _functions(module: ast.Module) -> dict[str, Function]:
+    bodies = [module.body, *(node.body for node in module.body if isinstance(node, ast.ClassDef))]
+    functions = (node for body in bodies for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {node.name: node for node in functions if not node.name.startswith("test_")}
+
+
+def _module_of(name: str) -> ast.Module | None:
+    """A module of tests by the name it is imported by; None for every other."""
+    path = ROOT / (name.replace(".", "/") + ".py")
+    return ast.parse(path.read_text(encoding="utf-8")) if name.startswith("tests.") and path.is_file() else None
 
 
 @cache
-def case_ids() -> frozenset[str]:
+def cases() -> Mapping[str, Mapping[str, Any]]:
+    """Every case by its id."""
     lines = (line for path in CASES.glob("*.jsonl") for line in path.read_text(encoding="utf-8").splitlines())
-    return frozenset(json.loads(line)["id"] for line in lines)
+    return {case["id"]: case for case in map(json.loads, lines)}
+
+
+def case_is_of(rule: str, case: Mapping[str, Any]) -> bool:
+    """Whether a case cites a rule, or cites none and asks by an operation that answers for that rule."""
+    cited = re.findall(r"\bR\d+\b", case["why"])
+    return rule in cited if cited else rule in ANSWERED_BY[case["op"]]
 
 
 def mistake(rule: str, name: str) -> str | None:
-    """What is wrong with a name; None when there is such a test and it is of this rule."""
+    """What is wrong with a name; None when there is such a test, which checks something and is of this rule."""
     if name.startswith("case:"):
-        return None if name[5:] in case_ids() else "there is no such case"
+        case = cases().get(name[5:])
+        if case is None:
+            return "there is no such case"
+        return None if case_is_of(rule, case) else f"the case is not about {rule}"
     if name.startswith("record:"):
         path = RECORDS / f"{name[7:]}.txt"
         if not path.is_file():
@@ -324,7 +450,9 @@ def mistake(rule: str, name: str) -> str | None:
         return None if rule in re.findall(r"R\d+", " ".join(about)) else f"the record is not about {rule}"
     module, _, test = name.partition("::")
     path = ROOT / module
-    return None if path.is_file() and test in named_tests(path) else "there is no such test"
+    if not path.is_file() or test not in named_tests(path):
+        return "there is no such test"
+    return named_tests(path)[test]
 
 
 def test_the_table_has_every_rule_of_the_book_and_no_other() -> None:
@@ -350,6 +478,7 @@ def test_a_rule_is_held_by_tests_that_exist(rule: str) -> None:
         ("record:no-such-hand", "there is no such record"),
         ("record:r15-kongs", "the record is not about R1"),
         ("case:opening/no-such-case", "there is no such case"),
+        ("case:opening/gold-half-stack", "the case is not about R1"),
     ],
 )
 def test_a_name_that_is_none_is_found_out(name: str, told: str) -> None:
@@ -361,3 +490,98 @@ def test_every_published_hand_is_of_some_rule() -> None:
     for path in RECORDS.glob("*.txt"):
         about = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("about:")]
         assert set(re.findall(r"R\d+", " ".join(about))) & set(HELD_BY), path.name
+
+
+EMPTY = """
+import pytest
+from tests.helper import imported, looks_on
+
+def holds(x): assert x
+def calm(x): return x
+def hollow(x):
+    return x
+    assert x
+def test_docstring():
+    '''Only words.'''
+def test_passes(): pass
+def test_dots(): ...
+def test_returns():
+    return
+    assert 1 == 2
+def test_returns_later():
+    x = 1
+    return
+    assert x == 2
+def test_calls_what_checks_nothing(): calm(1)
+def test_calls_what_returns_first(): hollow(1)
+def test_imports_what_checks_nothing(): looks_on(1)
+def test_a_constant(): assert True
+def test_only_inside():
+    def inner(): assert 1 == 2
+@pytest.mark.skip(reason="x")
+def test_skipped(): assert 1 == 2
+@pytest.mark.skipif(True, reason="x")
+def test_skipped_if(): assert 1 == 2
+@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.xfail)])
+def test_expected_to_fail(x): assert x == 2
+def test_skips_itself():
+    pytest.skip("x")
+    assert 1 == 2
+@pytest.mark.skip
+class TestSkipped:
+    def test_inside(self): assert 1 == 2
+class TestHeld:
+    def look(self, x): assert x
+    def test_by_method(self): self.look(1)
+def test_asserts(): assert calm(1) == 1
+def test_waits_for_an_error():
+    with pytest.raises(ValueError):
+        int("x")
+def test_asks_a_helper(): holds(1)
+def test_asks_an_imported_helper(): imported(1)
+def test_in_a_loop():
+    for x in (1, 2):
+        if x == 1:
+            continue
+        assert x
+"""
+HELPER = "def imported(x): assert x\ndef looks_on(x): print(x)\n"
+
+
+def test_empty_tests_are_found_out() -> None:
+    found = judged(EMPTY, lambda name: ast.parse(HELPER) if name == "tests.helper" else None)
+    nothing, unchecked, skipped = "it does nothing", "it checks nothing", "skipped"
+    assert found == {
+        "test_docstring": nothing,
+        "test_passes": nothing,
+        "test_dots": nothing,
+        "test_returns": nothing,
+        "test_returns_later": unchecked,
+        "test_calls_what_checks_nothing": unchecked,
+        "test_calls_what_returns_first": unchecked,
+        "test_imports_what_checks_nothing": unchecked,
+        "test_a_constant": unchecked,
+        "test_only_inside": unchecked,
+        "test_skipped": skipped,
+        "test_skipped_if": skipped,
+        "test_expected_to_fail": skipped,
+        "test_skips_itself": skipped,
+        "TestSkipped::test_inside": skipped,
+        "TestHeld::test_by_method": None,
+        "test_asserts": None,
+        "test_waits_for_an_error": None,
+        "test_asks_a_helper": None,
+        "test_asks_an_imported_helper": None,
+        "test_in_a_loop": None,
+    }
+
+
+@pytest.mark.parametrize("mark", ["pytest.mark.skip", "[pytest.mark.xfail]"])
+def test_a_module_that_is_skipped_holds_nothing(mark: str) -> None:
+    assert judged(f"pytestmark = {mark}\ndef test_x(): assert 1 == 2\n") == {"test_x": "skipped"}
+
+
+def test_a_case_is_of_the_rules_it_cites_else_of_its_operation() -> None:
+    cites, silent = {"op": "opening", "why": "R9: a third time"}, {"op": "opening", "why": "the walls of three rounds"}
+    assert case_is_of("R9", cites) and not case_is_of("R4", cites)
+    assert case_is_of("R4", silent) and not case_is_of("R20", silent)

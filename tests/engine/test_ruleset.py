@@ -178,6 +178,81 @@ def test_options_that_are_known() -> None:
     assert has_option(load_ruleset("new-xiamen-120"), "youjin_base")
 
 
+OWN_OPENING = {"qiangjin_window": "own_discard"}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        (
+            *("new-xiamen-120", {"sanhuayou": "gold_flips", "flower_gold": "skip_stay"}),
+            "sanhuayou = gold_flips and flower_gold = skip_stay",
+        ),
+        (
+            *("new-xiamen-120", {"sanhuayou": "gold_flips", "flower_gold": "return_reroll"}),
+            "sanhuayou = gold_flips and flower_gold = return_reroll",
+        ),
+        ("quanzhou-common", {"false_win": "foul"}, "false_win = foul and foul = none"),
+        ("quanzhou-seed", {"tour_guard": True}, "tour_guard = true and youjin = false"),
+        ("quanzhou-seed", {"tour_discard": "ming"}, "tour_discard = ming and youjin = false"),
+        ("quanzhou-seed", {"direct_shuangyou": True}, "direct_shuangyou = true and youjin = false"),
+        ("quanzhou-seed", {"sanyou_interrupt": "none"}, "sanyou_interrupt = none and youjin = false"),
+        ("quanzhou-seed", {"kong_youjin": True}, "kong_youjin = true and youjin = false"),
+        ("quanzhou-seed", {"tour_last_tile": True}, "tour_last_tile = true and youjin = false"),
+        ("basic-136", {"last_tiles_no_youjin": 4}, "last_tiles_no_youjin = 4 and youjin = false"),
+        ("basic-136", {"sanyou_sweeps": True}, "sanyou_sweeps = true and youjin = false"),
+        (
+            *("new-xiamen-120", {"min_way_by_gold": ["shuangyou", "any", "self"]}),
+            "min_way_by_gold = shuangyou for 1 and min_way_by_gold = any for 2",
+        ),
+        (
+            *("new-xiamen-120", {"min_way_by_gold": ["any", "youjin", "self"]}),
+            "min_way_by_gold = youjin for 2 and min_way_by_gold = self for 3",
+        ),
+        ("quanzhou-seed", OWN_OPENING, "qiangjin_window = own_discard and opening_priority"),
+        ("basic-136", OWN_OPENING, "qiangjin_window = own_discard and opening_priority"),
+        (
+            *("classic-xiamen-144", {**OWN_OPENING, "opening_priority": ["tianhu", "sanjindao"]}),
+            "qiangjin_window = own_discard and opening_priority",
+        ),
+        ("basic-136", {"special_first": True}, "special_first = true and several_winners = true"),
+        ("quanzhou-seed", {"several_winners": True}, "special_first = true and several_winners = true"),
+        ("bijin-xiamen-144", {"foul_points": 0}, "foul = points and foul_points = 0"),
+        ("quanzhou-common", {"foul": "points"}, "foul = points and foul_points = 0"),
+    ],
+)
+def test_lines_that_cannot_both_be_true(name: str, options: Mapping[str, object], told: str) -> None:
+    with pytest.raises(RulesetError) as caught:
+        load_ruleset(name, options)
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("new-xiamen-120", {"sanhuayou": "gold_flips"}),
+        ("quanzhou-common", {"false_win": "foul", "foul": "points", "foul_points": 5}),
+        ("new-xiamen-120", OWN_OPENING),
+        ("bijin-xiamen-144", {"min_way_by_gold": ["any", "any", "shuangyou"]}),
+        ("quanzhou-seed", {"several_winners": True, "special_first": False}),
+        ("new-xiamen-120", {"tour_guard": True, "tour_discard": "ming", "direct_shuangyou": True}),
+    ],
+)
+def test_neighbours_of_what_cannot_be_still_load(name: str, options: Mapping[str, object]) -> None:
+    rules = load_ruleset(name, options)
+    wanted = {field: tuple(value) if isinstance(value, list) else value for field, value in options.items()}
+    assert {field: getattr(rules, field) for field in options} == wanted
+
+
+def test_a_house_without_youjin_leaves_out_what_belongs_to_it(tmp_path: Path) -> None:
+    """R42: a line that came from the parent is taken out by `without`; only what is left can contradict."""
+    text = 'parent = "classic-xiamen-144"\nyoujin = false\n'
+    with pytest.raises(RulesetError, match=r"kong_youjin = true and youjin = false"):
+        load_ruleset_file(_house(tmp_path, "house", text))
+    rules = load_ruleset_file(_house(tmp_path, "house", f'{text}without = ["kong_youjin", "sanyou_sweeps"]\n'))
+    assert (rules.youjin, rules.kong_youjin, rules.knows("shuangyou")) == (False, False, False)
+
+
 def _house(folder: Path, name: str, text: str) -> Path:
     path = folder / f"{name}.toml"
     path.write_text(f'name = "{name}"\ntitle = "a house"\n{text}', encoding="utf-8")

@@ -39,6 +39,16 @@ def test_or_it_is_a_false_win_where_the_house_says_so(way: str, kind: str) -> No
     assert state.outcome.foul == Foul("E", kind, ())
 
 
+@pytest.mark.parametrize("way", ["zimo", "shuangyou", "sanyou"])
+def test_a_hand_that_wins_another_way_is_no_false_win(way: str) -> None:
+    """R28: only a hand that is none is one; a way named wrongly is refused."""
+    hands = {"E": f"{SETS} 9s 7s"}
+    state = until(play(start("xiamen-offline", hands, gold="9s", draws="1s1s2s8s"), "E discard 7s", "pass"), "E")
+    assert {action.way for action in options(state, "E") if action.name == "hu"} == {"youjin"}
+    assert why_not(state, f"E hu {way}")[1].startswith("R")
+    assert ("hu", way) not in {(action.name, action.way) for action in faults(state, "E")}
+
+
 def test_a_hand_laid_open_that_is_none_is_a_false_win_whoevers_turn_it_is() -> None:
     state = play(start(), "N expose_false zhahu")
     assert state.outcome is not None and state.outcome.foul == Foul("N", "zhahu", ())

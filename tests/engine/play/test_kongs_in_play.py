@@ -121,3 +121,15 @@ def test_without_the_rule_no_kong_leads_to_youjin() -> None:
     hands = {"E": "1z", "W": f"111z {KONGED}"}
     state = play(start(hands, tail="7z", options={"kong_youjin": False}), "E discard 1z", "W kong_open", "pass")
     assert hu_ways(state, "W") == {"zimo"}
+
+
+def test_a_kong_that_leaves_a_ready_hand_ready_does_not_end_its_youjin() -> None:
+    """R22: only a claim that leaves the hand not ready does, whether R24 is played or not."""
+    hands = {"E": f"1z 111s {KONGED}"}
+    for on in (True, False):
+        state = start(hands, draws="2p2p1s", tail="7z", options={"kong_youjin": on})
+        state = play(state, "E discard 1z", "pass")
+        while "kong_open" not in names(state, "E"):
+            state = play(state, f"{state.turn} discard {state.drawn}", *([] if state.drawn == "1s" else ["pass"]))
+        state = play(state, "E kong_open", "pass")
+        assert hu_ways(state, "E") == {"youjin"}, on

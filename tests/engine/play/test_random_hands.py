@@ -7,13 +7,16 @@ import os
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from functools import cache
 from itertools import combinations_with_replacement
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
+from pydantic import StrictBool
 
+import engine
 from engine.chain import Refused
 from engine.hands import complete
 from engine.play import (
@@ -42,9 +45,11 @@ from engine.play.state import fresh
 from engine.ruleset import EXAMPLES, PROFILES, Ruleset, load_ruleset
 from engine.settlement import settle_outcome
 from engine.tiles import FACES, SEATS, is_flower
+from tests.engine import reckoner
 from tests.engine.play.hands_at_play import choose, random_deal, rich_deal
+from tests.engine.random_hands import as_question
 
-HANDS = int(os.environ.get("KAIJIN_RANDOM_HANDS", "3"))
+HANDS = int(os.environ.get("KAIJIN_RANDOM_HANDS", "10"))
 """Random hands of each variant; twice as many are dealt rich."""
 
 FREE = {"min_way_by_gold": ["any", "any", "any"]}
@@ -70,8 +75,29 @@ OPTIONS: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("quanzhou-seed", {"special_first": False, "several_winners": True, "follow": "fault"}),
     ("quanzhou-common", {"eight_flowers": "wins", "follow": "enforce", "kong_youjin": True, "tour_guard": True}),
     ("xiamen-offline", {"last_tiles_no_youjin": 30, "last_tiles_seen_only": 30, "tour_guard": False}),
+    ("new-xiamen-120", {"dealer_followed": True, "opening_order": "seat", "payers": "discarder"}),
+    ("new-xiamen-120", {"sanjindao": "any_time", "ways": {"sanjindao_late": "youjin"}, **FREE}),
+    ("new-xiamen-120", {"sanjindao": "off", "opening_priority": ["tianhu", "qiangjin@others", "qiangjin@dealer"]}),
+    ("classic-xiamen-144", {"sanhuayou": "chain", "ways": {"sanhuayou": "youjin"}, "opening_order": "seat"}),
+    ("classic-xiamen-144", {"sanjindao": "opening", "payers": "discarder", "several_winners": True, **FREE}),
+    ("bijin-xiamen-144", {"sanhuayou": "chain", "ways": {"sanhuayou": 12}, "payers": "discarder", **FREE}),
+    ("basic-136", {"payers": "all", "sanjindao": "off", "opening_priority": ["tianhu", "dihu"]}),
+    ("basic-136", {"sanjindao": "opening", "opening_order": "seat"}),
+    ("quanzhou-seed", {"payers": "discarder", "opening_order": "way", "sanjindao": "opening"}),
+    ("quanzhou-common", {"dealer_followed": True, "sanhuayou": "chain", "ways": {"sanhuayou": "youjin"}}),
+    ("quanzhou-common", {"flower_gold": "return_reroll", "opening_order": "seat"}),
+    ("zhangzhou", {"payers": "all", "dealer_followed": True}),
 )
+# None of the other options can touch play. `third_same_gold`, `gold_roller`, `layouts` and `tail_stack_order` are
+# settled before a `Deal`, which has the gold and the tail's order in it; dealers, seats and chips belong to the match,
+# the windows to the clock, and the rest to the points.
 VARIANTS = (*((name, {}) for name in PROFILES + EXAMPLES), *OPTIONS)
+ENGINE = Path(engine.__file__).parent
+PLAY = (*sorted((ENGINE / "play").glob("*.py")), ENGINE / "claims.py", ENGINE / "hands.py")
+"""Where play reads the rules."""
+TOLD_LATER = ("payers", "sanjindao")
+"""Choices that play reads as the ways the rules know, or its settlement reads."""
+
 NOT_SHAPED = {"sanjindao", "sanjindao_late", "shuanghuagang", "sanhuayou"}
 
 
@@ -107,13 +133,13 @@ def check_state(state: PlayState, whole: Counter[str]) -> None:
     assert everything(state) == whole
     seats = asked(state)
     assert bool(seats) == (state.outcome is None)
-    for seat in SEATS:
-        assert bool(options(state, seat)) == (seat in seats), seat
+    for name in SEATS:
+        assert bool(options(state, name)) == (name in seats), name
     for name, seat in state.seats.items():
         extra = (name == state.turn and state.phase in ("turn", "lap")) or (
             state.phase == "rob" and name == state.source
         )
-        sets = sum(3 for _ in seat.melds)
+        sets = 3 * len(seat.melds)
         drew_flower = extra and state.drawn != "" and is_flower(state.drawn)
         if not seat.covered and state.phase not in ("over", "opening"):
             assert len(seat.hand) + sets == state.deal.rules.hand + (extra and not drew_flower), (name, state.phase)
@@ -136,7 +162,8 @@ def check_answers(state: PlayState, chance: random.Random) -> None:
         assert accepted(state, other, action) == (action in {*options(state, other), *faults(state, other)}), action
 
 
-def check_end(state: PlayState) -> None:
+def check_end(state: PlayState, variant: tuple[str, Mapping[str, Any]]) -> None:
+    """The end makes sense, and its points are those of the second reckoner."""
     outcome, rules, gold = state.outcome, state.deal.rules, state.deal.gold
     assert outcome is not None
     end = hand_end(state)
@@ -149,6 +176,9 @@ def check_end(state: PlayState) -> None:
         flower = win.tile is not None and is_flower(win.tile)
         if win.way not in NOT_SHAPED and not flower and not (win.tile is None and win.way in ("youjin", "shuangyou")):
             assert complete(rules, gold, tiles), (win, tiles)
+    assert {"net": settlement.net, "bonus": settlement.bonus, "next": settlement.plain()["next"]} == reckoner.settle(
+        variant[0], dict(variant[1]), as_question(variant[0], variant[1], end)
+    )
     if outcome.pays_all is not None:
         assert outcome.pays_all not in {win.seat for win in outcome.winners}
 
@@ -160,6 +190,19 @@ def hands(variant: tuple[str, Mapping[str, Any]]) -> Iterator[tuple[Deal, random
         yield random_deal(rules, chance), chance
         yield rich_deal(rules, chance), chance
         yield rich_deal(rules, chance), chance
+
+
+def test_the_variants_have_every_value_of_every_choice_that_play_reads() -> None:
+    read = {field for path in PLAY for field in re.findall(r"\brules\.(\w+)", path.read_text(encoding="utf-8"))}
+    found = [load_ruleset(*variant) for variant in VARIANTS]
+    missing = []
+    for field in sorted({*read, *TOLD_LATER} & set(Ruleset.model_fields)):
+        kind = Ruleset.model_fields[field].annotation
+        choices = (False, True) if kind in (bool, StrictBool) else get_args(kind) if get_origin(kind) is Literal else ()
+        had = {value for rules in found if isinstance(value := getattr(rules, field), Hashable)}
+        missing += [(field, choice) for choice in choices if choice not in had]
+    assert {"follow", "opening_order", "sanhuayou", "dealer_followed"} <= read
+    assert missing == []
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=called)
@@ -182,7 +225,7 @@ def test_whole_hands(variant: tuple[str, Mapping[str, Any]]) -> None:
         assert state.outcome is not None, "the hand does not end"
         told = [json.loads(json.dumps(encode_play_event(event))) for event in events]
         assert fold(deal, [decode_play_event(body) for body in told]) == state
-        check_end(state)
+        check_end(state, variant)
 
 
 def _something(state: PlayState, seat: str, chance: random.Random) -> tuple[PlayEvent, ...]:
