@@ -25,11 +25,11 @@ PUBLIC_EVENTS: Final = frozenset(
     {
         "MatchStarted", "MatchEnding", "MatchEnded", "PhaseEntered", "SortBegun", "SetSorted", "SetMiscounted",
         "LiftPressed", "CentreRaised", "TilesPushed", "CentreLowered", "WallsRaised", "RowsLaid", "RollWanted",
-        "RollBegun", "RollSpoilt", "DiceLie", "DiceEntered", "DiceObjected", "DiceLost", "DiceWitnessed", "DiceRolled",
-        "DealerChosen", "TakeShown", "TakingDone", "FlowerDeclared", "FlowerWithdrawn", "TailShifted", "FlowerTurn",
-        "FlowersDone", "GoldCounted", "GoldEntered", "GoldObjected", "GoldPassed", "NextFlipped", "GoldOpened",
-        "HandEnded", "OperationBroken", "OperationRetried", "UnaskedThrow", "FaultNoted", "FaultGone", "Stopped",
-        "Released",
+        "RollBegun", "RollSpoilt", "DiceLie", "DiceEntered", "DiceAgreed", "DiceObjected", "DiceLost", "DiceWitnessed",
+        "DiceRolled", "DealerChosen", "TakeShown", "TakingDone", "FlowerDeclared", "FlowerWithdrawn", "TailShifted",
+        "FlowerTurn", "FlowersDone", "GoldCounted", "GoldEntered", "GoldObjected", "GoldPassed", "NextFlipped",
+        "GoldOpened", "HandEnded", "OperationBroken", "OperationRetried", "UnaskedThrow", "FaultNoted", "FaultGone",
+        "Stopped", "ReleaseWanted", "Released", "WallRejected", "GoldAgreed",
     }
 )  # fmt: skip
 """Event types that hold nothing but what lies open at the table."""

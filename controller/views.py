@@ -431,5 +431,6 @@ _TOLD: Mapping[type[Any], Callable[[Any, State, State], _Told]] = {
     e.FaultNoted: _plain("fault", "raised", "code", "severity", "mechanism", "side"),
     e.FaultGone: _plain("fault", "cleared", "code", "side"),
     e.Stopped: _plain("fault", "stopped", "reason"),
+    e.ReleaseWanted: _plain("audit", "clear_stop", "by"),
     e.Released: _plain("fault", "released"),
 }
