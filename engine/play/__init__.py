@@ -2,6 +2,7 @@
 
 from engine.play.actions import ACTIONS, COVER_REASONS, Action, Choice
 from engine.play.deal import Deal, DealError
+from engine.play.ends import hand_end, held
 from engine.play.events import PLAY_EVENTS, PlayEvent, decode_play_event, encode_play_event
 from engine.play.folding import apply
 from engine.play.hand import (
@@ -11,8 +12,6 @@ from engine.play.hand import (
     decide_clock,
     faults,
     fold,
-    hand_end,
-    held,
     legal,
     options,
     step,

@@ -7,11 +7,14 @@ from typing import Any
 
 from engine.hands import waits
 from engine.play.actions import Action, Choice
+from engine.play.ends import hand_end
+from engine.play.flow import PlayChain, win
 from engine.play.limits import must_follow, ready_after, unseen
 from engine.play.melding import robbable
 from engine.play.state import PlayState, to_draw, without
 from engine.play.wins import ways, winning_tile
 from engine.ruleset_model import TOUR
+from engine.settlement import settle_outcome
 
 
 def foresee(state: PlayState, seat: str, action: Action) -> Choice:
@@ -44,9 +47,20 @@ def _tour(state: PlayState, seat: str, action: Action) -> Mapping[str, Any]:
 
 
 def _hu(state: PlayState, seat: str, action: Action) -> Mapping[str, Any]:
-    """`way`, the `tile` it is won with, what it is `worth` by the ruleset's table of ways."""
-    tile = winning_tile(state, seat, action.way)
-    return {"way": action.way, "tile": tile, "worth": state.deal.rules.value(action.way), "drop": action.tile}
+    """`way`, the `tile` it is won with, the `points` and 课外 `bonus` it brings if nobody else wins on the tile.
+
+    Reckoned as if the dealer's base had not grown and nothing had been bid (买底, 顶底): play does not know of these.
+    """
+    chain = PlayChain(state)
+    win(chain, [(seat, action)])
+    settled = settle_outcome(state.deal.rules, hand_end(chain.state))
+    return {
+        "way": action.way,
+        "tile": winning_tile(state, seat, action.way),
+        "points": settled.net[seat],
+        "bonus": settled.bonus[seat],
+        "drop": action.tile,
+    }
 
 
 def _kong(state: PlayState, seat: str, action: Action) -> Mapping[str, Any]:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from engine.outcome import Foul
-from engine.play import COVER_REASONS, PlayState, asked, begin, faults, hand_end, options
+from engine.play import COVER_REASONS, PlayState, asked, begin, faults, hand_end, legal, options
 from engine.play.events import NoFlowers
 from engine.play.hand import begin_events
+from engine.settlement import settle_outcome
 from tests.engine.play.hands_at_play import deal_of, names, play, turn, until, why_not
 
 SETS = "123m 456m 789m 123p 456p"
@@ -171,3 +172,13 @@ def test_once_broken_following_does_not_begin_again() -> None:
     for tile in ("1p", "1p", "1p", "3p", "2p", "2p", "2p", "2p"):
         state = play(state, f"{state.turn} discard {tile}", "pass")
     assert state.followed == 0
+
+
+def test_a_choice_to_win_tells_the_points_that_it_brings() -> None:
+    """What `legal` says of a 胡 is what the settlement pays once it is carried out."""
+    state = start("new-xiamen-120", {"E": f"{SETS} 77s"}, gold="9s")
+    (choice,) = [choice for choice in legal(state, "E") if choice.action.name == "hu"]
+    won = play(state, f"E hu {choice.action.way}")
+    settled = settle_outcome(won.deal.rules, hand_end(won))
+    assert choice.effect["points"] == settled.net["E"] > 0
+    assert choice.effect.get("bonus", 0) == settled.bonus["E"]
