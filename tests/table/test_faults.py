@@ -232,7 +232,10 @@ async def test_nothing_retained_repeated_or_foreign_moves_the_table(tmp_path: Pa
             epoch = json.loads(bytes(first.payload))["epoch"]
             body = {"id": "once", "epoch": epoch, "want": want["id"], "action": want["actions"][0], "params": {}}
             await east.publish(table.topics.seat_input("E"), json.dumps({**body, "id": "kept"}), qos=1, retain=True)
-            await asyncio.sleep(1.0)
+            refused = 'kaijin_broker_total{what="refused_retained"}'
+            async with asyncio.timeout(20):
+                while not (await asyncio.to_thread(metrics, table.health_port)).get(refused):
+                    await asyncio.sleep(0.05)
             physical = await table.physical()
             assert physical["operations"] == 1, "only the sort has run: the retained press moved nothing"
             old = {**body, "id": "old", "epoch": epoch - 1}
