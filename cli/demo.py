@@ -1,4 +1,4 @@
-"""`kaijin demo`: hands on a simulated table, all parts together: broker, hardware, daemon, pages, players."""
+"""`kaijin demo`: whole hands on a simulated table, all parts together: broker, hardware, daemon, pages, players."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ HEADLESS_HANDS = 4
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The same seed, the same hands.")
 @click.option("--headless", is_flag=True, help="Without pages; 4 hands unless --hands says otherwise.")
 @click.option("--http-port", type=click.IntRange(1, 65535), help=f"Port of the pages; {HTTP_PORT} if it is free.")
+@click.option("--mistakes", default="", metavar="NAME=RATE,…|all=RATE",
+              help="Mistakes that the players make, and how often (docs/simulators.md); none by default.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="What happened as one JSON object in the last line.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep logs and journal in this folder.")
 @click.option("--verbose", is_flag=True, help="Tell every event by its name as well.")
@@ -52,23 +54,28 @@ def demo(
     seed: int,
     headless: bool,
     http_port: int | None,
+    mistakes: str,
     as_json: bool,
     keep: Path | None,
     verbose: bool,
 ) -> None:
-    """Play hands on a simulated table: broker, hardware, daemon, pages and four players together.
+    """Play whole hands on a simulated table: broker, hardware, daemon, pages and four players together.
 
     Open the printed address of a seat to take it over from its simulated player. Ctrl-C ends everything.
+
+    At the end the records of all hands are exported from the table's journal and replayed: they must come to the points
+    that were booked.
     """
     from cli.demo_parts import DemoFailed
 
-    options = _checked(rules, layout, sensing, dice, hands, speed, seed, headless, http_port)
+    options = _checked(rules, layout, sensing, dice, hands, speed, seed, headless, http_port, mistakes)
     stage = Stage(options, keep, verbose)
     try:
         summary = asyncio.run(stage.play())
     except DemoFailed as error:
         raise click.ClickException(str(error)) from error
-    click.echo(f"{summary['hands']} hand{'s' if summary['hands'] != 1 else ''} opened in {summary['seconds']} s")
+    click.echo(f"{summary['hands']} hand{'s' if summary['hands'] != 1 else ''} played in {summary['seconds']} s")
+    click.echo("points: " + "  ".join(f"{seat} {amount:+d}" for seat, amount in summary["points"].items()))
     if as_json:
         click.echo(json.dumps(summary))
     if stage.interrupted and options.hands:
@@ -85,13 +92,16 @@ def _checked(
     seed: int,
     headless: bool,
     http_port: int | None,
+    mistakes: str,
 ) -> DemoOptions:
     from cli.demo_parts import DemoOptions, free_port, port_is_free
     from engine.ruleset import RulesetError, load_ruleset
+    from simulators.mistakes import MistakeError, parse_mistakes
 
     try:
         ruleset = load_ruleset(rules)
-    except RulesetError as error:
+        parse_mistakes(mistakes)
+    except (RulesetError, MistakeError) as error:
         raise click.ClickException(str(error)) from error
     chosen = layout or ruleset.layouts[0]
     if chosen not in ruleset.layouts:
@@ -102,7 +112,7 @@ def _checked(
         raise click.ClickException(f"port {http_port} is in use: choose another --http-port")
     port = http_port or (HTTP_PORT if port_is_free(HTTP_PORT) else free_port())
     count = hands if hands is not None else (HEADLESS_HANDS if headless else 0)
-    return DemoOptions(rules, chosen, sensing, dice, count, speed, seed, None if headless else port)
+    return DemoOptions(rules, chosen, sensing, dice, count, speed, seed, None if headless else port, mistakes)
 
 
 class Stage:
@@ -131,6 +141,7 @@ class Stage:
         with contextlib.ExitStack() as stack:
             folder = self._folder(stack)
             parts = await self._play_in(folder)
+            self._check_records(parts)
         return self._summary(parts, time.monotonic() - began)
 
     async def _play_in(self, folder: Path) -> Parts:
@@ -163,6 +174,16 @@ class Stage:
             await cancel_all(tasks)
             await parts.stop()
         return parts
+
+    def _check_records(self, parts: Parts) -> None:
+        """DemoFailed when the records of what was played do not come to the points that were booked."""
+        from cli.demo_parts import DemoFailed
+        from cli.demo_records import disagreement
+
+        wrong = disagreement(parts.journal, self._story.booked)
+        if wrong:
+            kept = f"; see {parts.journal}" if self._keep is not None else "; --keep FOLDER keeps the journal"
+            raise DemoFailed(f"the replay of the exported records does not agree: {wrong}{kept}")
 
     def _folder(self, stack: contextlib.ExitStack) -> Path:
         if self._keep is None:
@@ -300,6 +321,8 @@ class Stage:
             "gold": [hand["gold"] for hand in story.hands],
             "dealer": [hand["dealer"] for hand in story.hands],
             "wins": dict(sorted(story.ways.items())),
+            **story.settled(),
+            "replayed": True,
             "counts": dict(sorted(story.counts.items())),
             "table": table,
             "players": people.get("counts", {}),

@@ -41,6 +41,12 @@ class DemoOptions:
     speed: str
     seed: int
     http_port: int | None
+    mistakes: str = ""
+
+    @property
+    def answer_speed(self) -> float:
+        """What divides the timers in which people answer: at speed max nobody is hurried beyond a person's time."""
+        return 1.0 if self.speed == "max" else float(self.speed)
 
     @property
     def timer_speed(self) -> float:
@@ -160,6 +166,7 @@ class Parts:
         self.broker = broker
         self.config = folder / "table.toml"
         self.state_dir = folder / "web"
+        self.journal = folder / "journal" / "table.journal"
         self.world = str(folder / "world.sock") if _is_short(folder) else f"127.0.0.1:{free_port()}"
         self._line = folder / "table-serial"
         self._parts: list[Part] = []
@@ -170,6 +177,7 @@ class Parts:
         options = self.options
         world = self.world
         pace = ["--seed", str(options.seed), "--speed", options.speed]
+        mistakes = ["--mistakes", options.mistakes] if options.mistakes else []
         await self._start(
             "table",
             ["simulate", "table", "--link", str(self._line), "--world", world, "--rules", options.rules,
@@ -183,7 +191,7 @@ class Parts:
         await self._start(
             "players",
             ["simulate", "players", "--world", world, "--broker", where, "--table", TABLE,
-             "--credentials", str(broker.credentials_path), "--json", *pace],
+             "--credentials", str(broker.credentials_path), "--json", *pace, *mistakes],
         )  # fmt: skip
 
     async def first_death(self) -> Part:
@@ -239,9 +247,9 @@ class Parts:
             "table": {"id": TABLE, "name": "Demo"},
             "serial": {"ports": [str(self._line)]},
             "broker": {**where, "credentials": str(broker.credentials_path)},
-            "journal": {"path": str(self.folder / "journal" / "table.journal")},
+            "journal": {"path": str(self.journal)},
             "match": {"rules": options.rules, "layout": options.layout},
-            "timing": {"speed": options.timer_speed},
+            "timing": {"speed": options.timer_speed, "answer_speed": options.answer_speed},
             "health": {"listen": ""},
             "log": {"format": "json", "level": "info"},
         }
@@ -251,7 +259,7 @@ class Parts:
                 "health_listen": "",
                 "state_dir": str(self.state_dir),
             }
-        (self.folder / "journal").mkdir(mode=0o700, exist_ok=True)
+        self.journal.parent.mkdir(mode=0o700, exist_ok=True)
         return "".join(
             f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in body.items())
             for name, body in sections.items()

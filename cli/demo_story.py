@@ -5,49 +5,88 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from cli.demo_lines import SEATS, discards_line, told
 from simulators.sight import Sight
 
-SEATS = {"E": "东 E", "S": "南 S", "W": "西 W", "N": "北 N", "": "anyone"}
-PURPOSES = {
-    "dealer": "for the dealer (定庄)",
-    "deal": "for the deal",
-    "door": "for the door (开门)",
-    "gold": "for the gold (开金)",
-}
-WAYS = {
-    "tianhu": "天胡",
-    "dihu": "地胡",
-    "sanjindao": "三金倒",
-    "qiangjin": "抢金",
-    "qiangshuangyou": "抢双游",
-    "shuanghuagang": "双花杠",
-}  # fmt: skip
+ROUND = 4
+"""Discards that are told in one line."""
+
+
+@dataclass
+class Booked:
+    """A hand as it was booked: its match and number, points and 课外 by seat."""
+
+    match: int
+    number: int
+    kind: str
+    net: Mapping[str, int]
+    bonus: Mapping[str, int]
+    voided: bool = False
 
 
 class Story:
-    """What the events tell, hand by hand."""
+    """What the events tell, hand by hand; discards a round at a time, or as soon as something else happens."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.ways: Counter[str] = Counter()
         self.hands: list[dict[str, Any]] = []
+        self.booked: list[Booked] = []
         self._hand: dict[str, Any] = {}
+        self._discards: list[tuple[str, str]] = []
 
     def tell(self, name: str, params: Mapping[str, Any]) -> str | None:
-        """One event: counted, and the line that tells it; None where there is nothing to say."""
+        """One event: counted, and the line or lines that tell it; None where there is nothing to say."""
         self.counts["events"] += 1
         self.counts[name] += 1
         self._note(name, params)
-        teller = _LINES.get(name)
-        return None if teller is None else teller(params)
+        if name == "discarded":
+            self._discards.append((str(params.get("seat")), str(params.get("tile") or "")))
+            return self._thrown() if len(self._discards) >= ROUND else None
+        line = told(name, params)
+        return line if line is None or not self._discards else f"{self._thrown()}\n{line}"
 
     @property
     def digest(self) -> str:
         """A fingerprint of all hands: the same seed gives the same."""
         return hashlib.sha256(json.dumps(self.hands, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def standing(self) -> list[Booked]:
+        """The hands in the book, without those taken back."""
+        return [one for one in self.booked if not one.voided]
+
+    @property
+    def points(self) -> dict[str, int]:
+        """What every seat has won or lost over all hands in the book."""
+        return {seat: sum(one.net[seat] for one in self.standing) for seat in "ESWN"}
+
+    @property
+    def bonus(self) -> dict[str, int]:
+        """课外 of every seat."""
+        return {seat: sum(one.bonus[seat] for one in self.standing) for seat in "ESWN"}
+
+    def settled(self) -> dict[str, Any]:
+        """The hands in the book in numbers: how many, how they ended, and what every seat has of them."""
+        kinds = Counter(one.kind for one in self.standing)
+        return {
+            "settled": len(self.standing),
+            "draws": kinds["draw"],
+            "fouls": kinds["foul"],
+            "voided": len(self.booked) - len(self.standing),
+            "matches": len({one.match for one in self.booked}),
+            "points": self.points,
+            "bonus": self.bonus,
+        }
+
+    def _thrown(self) -> str:
+        line = discards_line(self._discards)
+        self._discards = []
+        return line
 
     def _note(self, name: str, params: Mapping[str, Any]) -> None:
         hand = self._hand
@@ -59,14 +98,34 @@ class Story:
             hand.setdefault("passed", []).append([params.get("position"), params.get("tile")])
         elif name in ("flower", "flowers_replaced"):
             tiles = params.get("flowers") or [params.get("tile")]
-            flowers = hand.setdefault("flowers", {}).setdefault(str(params.get("seat")), [])
-            flowers[:] = sorted({*flowers, *map(str, tiles)})
+            self._lay(str(params.get("seat")), {*map(str, tiles)}, set())
+        elif name == "flower_withdrawn":
+            self._lay(str(params.get("seat")), set(), {str(params.get("tile"))})
+        elif name == "booked":
+            self._book(params)
+        elif name == "booking_voided":
+            self._void(params)
         elif name == "hand_ended":
             ended = {key: params.get(key) for key in ("dealer", "winner", "way")}
-            self.hands.append({"gold": None, "position": None, **hand, **ended})
+            net = dict(self.booked[-1].net) if self.booked else {}
+            self.hands.append({"gold": None, "position": None, **hand, **ended, "net": net})
             self._hand = {}
             if params.get("way"):
                 self.ways[str(params["way"])] += 1
+
+    def _lay(self, seat: str, laid: set[str], taken: set[str]) -> None:
+        flowers = self._hand.setdefault("flowers", {})
+        flowers[seat] = sorted({*flowers.get(seat, ()), *laid} - taken)
+
+    def _book(self, params: Mapping[str, Any]) -> None:
+        net, bonus = dict(params.get("net") or {}), dict(params.get("bonus") or {})
+        match, number = int(params.get("match") or 0), int(params.get("number") or 0)
+        self.booked.append(Booked(match, number, str(params.get("kind")), net, bonus))
+
+    def _void(self, params: Mapping[str, Any]) -> None:
+        match, number = int(params.get("match") or 0), int(params.get("number") or 0)
+        for one in self.booked:
+            one.voided = one.voided or (one.match, one.number) == (match, number)
 
 
 class Felt:
@@ -100,89 +159,3 @@ def sorting_line(machine: Mapping[str, Any]) -> str | None:
         return None
     sides = "  ".join(f"{side} {count:>2}" for side, count in dict(sorting.get("tiles") or {}).items())
     return f"sorting set {sorting.get('set')}: {sides}  ({sorting.get('seconds')} s)"
-
-
-def _seat(params: Mapping[str, Any], key: str = "seat") -> str:
-    return SEATS.get(str(params.get(key) or ""), "?")
-
-
-def _rolled(params: Mapping[str, Any]) -> str:
-    first, second = params.get("dice") or (0, 0)
-    how = {"read": "read by the table"}.get(str(params.get("how")), f"{params.get('how')} at the displays")
-    return f"{_seat(params, 'by')} throws {first}+{second} {PURPOSES.get(str(params.get('purpose')), '')} ({how})"
-
-
-def _taken(params: Mapping[str, Any]) -> str:
-    return f"{_seat(params)} takes {_places(params)}"
-
-
-def _places(params: Mapping[str, Any]) -> str:
-    positions = [str(position) for position in params.get("positions") or ()]
-    return " ".join(positions) if len(positions) <= 4 else f"{' '.join(positions[:2])} … {positions[-1]}"
-
-
-def _replaced(params: Mapping[str, Any]) -> str:
-    flowers = " ".join(params.get("flowers") or ())
-    return (
-        f"round {params.get('round')} of 补花: {_seat(params)} lays out {flowers}, takes {_places(params)} at the tail"
-    )
-
-
-def _gold(params: Mapping[str, Any]) -> str:
-    white = f", 白 stands for {params['white']}" if params.get("white") else ""
-    return f"开金 at {params.get('position')}: {params.get('tile')} is flipped, the gold is {params.get('face')}{white}"
-
-
-def _passed(params: Mapping[str, Any]) -> str:
-    why = (
-        "the third of its kind running: opened again"
-        if params.get("why") == "third_same"
-        else "a flower: on to the next"
-    )
-    return f"{params.get('position')} is flipped: {params.get('tile')}, {why}"
-
-
-def _ended(params: Mapping[str, Any]) -> str:
-    head = f"hand {params.get('hand')} is opened, dealer {_seat(params, 'dealer')}"
-    if params.get("winner"):
-        way = str(params.get("way"))
-        return f"{head}: {_seat(params, 'winner')} wins with {WAYS.get(way, way)}"
-    return f"{head}: nobody wins in the opening"
-
-
-def _miscounted(params: Mapping[str, Any]) -> str:
-    sides = ", ".join(f"{one['side']} {one['counted']} of {one['expected']}" for one in params.get("sides") or ())
-    return f"set {params.get('set')} is not complete ({sides}): look on the felt and under the rims"
-
-
-_LINES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
-    "match_started": lambda p: f"a match begins: {p.get('rules')}, {p.get('layout')}, sensing {p.get('sensing')}",
-    "sort_begun": lambda p: f"set {p.get('set')} is being sorted and stacked",
-    "sorted": lambda p: f"set {p.get('set')} stands sorted",
-    "miscounted": _miscounted,
-    "centre_up": lambda p: "the centre is up: tiles are pushed in",
-    "centre_down": lambda p: "the centre is closed",
-    "walls_up": lambda p: f"the walls of set {p.get('set')} rise",
-    "rows_laid": lambda p: "八卦: stacks pushed forward, rows laid",
-    "rolled": _rolled,
-    "roll_spoilt": lambda p: f"a throw that does not count ({p.get('reason')}): thrown again",
-    "dice_disputed": lambda p: f"{_seat(p, 'by')} objects to the dice",
-    "dice_lost": lambda p: "the power went in a throw: who saw the dice?",
-    "dealer": lambda p: f"{_seat(p)} is dealer (庄)",
-    "taken": _taken,
-    "all_taken": lambda p: "everything has been taken",
-    "flower": lambda p: f"补花: {_seat(p)} lays out {p.get('tile')}",
-    "flowers_replaced": _replaced,
-    "flowers_done": lambda p: "nobody holds a flower any more",
-    "gold_counted": lambda p: f"counted along the tail to {(p.get('path') or ['?'])[-1]}",
-    "gold_passed": _passed,
-    "gold": _gold,
-    "hand_ended": _ended,
-    "operation_failed": lambda p: (
-        f"the machine fails: {p.get('verb')}, {p.get('fault')} {p.get('side') or ''}".rstrip()
-    ),
-    "operation_retried": lambda p: "tried again",
-    "stopped": lambda p: f"EMERGENCY STOP: {p.get('reason')}",
-    "released": lambda p: "the emergency stop is cleared",
-    "unasked_throw": lambda p: "a throw that nobody asked for; it does not count",
-}

@@ -1,4 +1,4 @@
-"""`kaijin journal`: read a table's journal, the hand in play kept secret."""
+"""`kaijin journal`: read a table's journal, the hand in play kept secret, and its hands and matches as records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def journal() -> None:
-    """Show the journal of a table."""
+    """Show the journal of a table, or export what was played."""
 
 
 @journal.command()
@@ -42,6 +42,39 @@ def show(path: Path | None, config: Path | None, hand: int | None, as_json: bool
         click.echo(f"journal {meta.get('journal_id', '?')}, epoch {meta.get('epoch', '0')}, {len(events)} events")
     for line in _lines(events, hand, as_json, lambda event: redacted(event, finished)):
         click.echo(line)
+
+
+@journal.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--config", type=click.Path(path_type=Path), help="Take the journal of these settings (table.toml).")
+@click.option("--match", type=click.IntRange(min=1), help="Of this match of the evening.")
+@click.option("--hand", type=click.IntRange(min=1), help="Only this hand of the match.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write files into this folder.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def export(
+    path: Path | None, config: Path | None, match: int | None, hand: int | None, out: Path | None, as_json: bool
+) -> None:
+    """Write the matches and hands of the journal at PATH as records for `kaijin rules play`; the daemon may be running.
+
+    One match, or one hand with --hand, goes to standard output; with --out every match and every hand becomes a file.
+    """
+    from cli import journal_export as exports
+    from engine.record_match import write_match
+
+    evening = exports.read_evening(_which(path, config))
+    if out is not None:
+        written = exports.write_files(evening, out, match, hand)
+        for file in written:
+            click.echo(json.dumps({"file": str(file)}, ensure_ascii=False) if as_json else str(file))
+        if not written:
+            raise click.ClickException("no match has begun")
+    elif as_json:
+        for line in exports.plain(evening, match, hand):
+            click.echo(line)
+    elif hand is not None:
+        click.echo(exports.standing_hand(exports.chosen_hands(evening, match, hand)).text, nl=False)
+    else:
+        click.echo(write_match(exports.only_match(evening, match)), nl=False)
 
 
 def _which(path: Path | None, config: Path | None) -> Path:

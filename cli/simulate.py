@@ -36,6 +36,8 @@ def simulate() -> None:
 @click.option("--fail", "failures", multiple=True, metavar="OP:K[:FAULT]", help="The K-th operation fails once.")
 @click.option("--faults", "wear", type=click.FloatRange(0, 100), default=0.0, show_default=True,
               help="Times the assumed rates of faults, for long simulations.")  # fmt: skip
+@click.option("--reader-faults", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="RATE",
+              help="Chance that a change in play is read wrongly (sensing full).")  # fmt: skip
 @click.option("--script", type=click.Path(path_type=Path), help="Walls and dice of each hand, JSON lines.")
 @click.option("--baud", type=click.IntRange(1200, 4_000_000), help="Send no faster than a line of this rate.")
 @click.option("--json", "as_json", is_flag=True, help="Say where it is, and at the end what happened, as JSON.")
@@ -80,6 +82,14 @@ def table(as_json: bool, **options: Any) -> None:
     type=click.FloatRange(0, 3600),
     help="Seconds until somebody else presses what everybody may press; as assumed by default.",
 )
+@click.option(
+    "--mistakes",
+    default="",
+    metavar="NAME=RATE,…|all=RATE",
+    help="Mistakes they make, and how often (docs/simulators.md); none by default.",
+)
+@click.option("--matches", type=click.IntRange(0), default=0, show_default=True,
+              help="Begin no more matches of the evening than these; 0: play on.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="At the end say what was done, as JSON.")
 def players(
     world: str,
@@ -90,6 +100,8 @@ def players(
     seed: int,
     speed: str,
     patience: float | None,
+    mistakes: str,
+    matches: int,
     as_json: bool,
 ) -> None:
     """Simulate people at a table: they read their seat's display and act at the table and on the display.
@@ -99,7 +111,9 @@ def players(
     from simulators.crew import CrewConfig, CrewError, run_crew
 
     try:
-        config = CrewConfig.checked(world, broker, credentials, table_id, seats, seed, speed, patience)
+        config = CrewConfig.checked(
+            world, broker, credentials, table_id, seats, seed, speed, patience, mistakes, matches
+        )
     except CrewError as error:
         raise click.ClickException(str(error)) from error
 
@@ -126,6 +140,7 @@ def _table_config(
     missing: tuple[str, ...],
     failures: tuple[str, ...],
     wear: float,
+    reader_faults: float,
     script: Path | None,
     baud: int | None,
 ) -> TableConfig:
@@ -157,6 +172,7 @@ def _table_config(
             missing=[parse_missing(text) for text in missing],
             failures=[parse_failure(text) for text in failures],
             wear=wear,
+            reader_faults=reader_faults,
             script=() if script is None else read_script(script, faces),
             baud=baud,
         )

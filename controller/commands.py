@@ -1,4 +1,4 @@
-"""Commands of the parlor: checked, answered, carried out at most once. None of those carried out moves hardware.
+"""Commands of the parlor: checked, answered, carried out at most once. None but `park` moves hardware, to its rest.
 
 The ids of those that change something are noted in the journal before they are carried out: after a start of the daemon
 a repeated one is answered as before.
@@ -19,7 +19,9 @@ from protocol.mqtt.commands import COMMANDS
 from protocol.mqtt.inbound import MAX_LIFETIME_MS, InputError, parse_command
 from protocol.mqtt.models import Command
 
-CARRIED_OUT: Final = ("status", "replay", "rebirth", "start_match", "end")
+CARRIED_OUT: Final = (
+    "status", "replay", "rebirth", "extend", "start_match", "pause", "end", "decide", "rules", "export", "park",
+)  # fmt: skip
 """The verbs that this table carries out; any other is rejected as not available."""
 
 REMEMBERED: Final = 64

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import structlog
@@ -18,10 +18,14 @@ from controller.journal import Journal, NewEvent
 from controller.live import Live, TableFacts
 from controller.metrics import Metrics
 from controller.publisher import EncodedViews, Publisher, Step
+from controller.records import NewRecord
 from engine import inputs as i
-from engine.events import Event, HandEnded, encode_event
+from engine.events import Event, HandEnded, HandRebooked, Played, SessionSaid, encode_event
+from engine.export import hand_record
+from engine.match.events import BookingVoided
+from engine.play.events import ClaimAnswered
 from engine.state import State
-from engine.table import Refused, apply, decide, wants
+from engine.table import Refused, apply, decide
 from engine.wants import Want
 
 COALESCE_S: Final = 0.25
@@ -39,6 +43,8 @@ class _Work:
     cause: str | None = None
     seat: str = ""
     id: str = ""
+    ended: asyncio.Future[None] | None = None
+    """Who waits for it learns here that it was taken, or why it was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,18 @@ class _Beat:
     """Comes back when the core reaches it."""
 
     reached: asyncio.Future[None]
+
+
+@dataclass(frozen=True, slots=True)
+class Speeds:
+    """What timers are divided by: the table's own, and those in which people answer."""
+
+    table: float = 1.0
+    people: float = 1.0
+
+    def seconds(self, want: Want) -> float:
+        """How long a timer runs."""
+        return want.after_ms / 1000 / (self.people if want.people else self.table)
 
 
 @dataclass(slots=True)
@@ -65,9 +83,9 @@ class Core:
         hardware: Hardware,
         clock: SystemClock,
         metrics: Metrics,
-        speed: float,
+        speeds: Speeds,
         facts: Callable[[], TableFacts],
-        decorate: Callable[[Live], Live],
+        decorate: Callable[[Live, State], Live],
     ) -> None:
         self.state = state
         self.answers = Answers()
@@ -77,7 +95,7 @@ class Core:
         self._hardware = hardware
         self._clock = clock
         self._metrics = metrics
-        self._speed = speed
+        self._speeds = speeds
         self._facts = facts
         self._decorate = decorate
         self._queue: asyncio.Queue[_Work | _Beat] = asyncio.Queue()
@@ -94,6 +112,12 @@ class Core:
     def feed(self, happened: i.Input, cause: str | None = None) -> None:
         """Something has happened; it is taken in its turn."""
         self._queue.put_nowait(_Work(happened, cause))
+
+    async def ask(self, happened: i.Input, cause: str | None = None) -> None:
+        """Something that is asked for beside the seats: returns once it is carried out; Refused where it is not."""
+        ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(_Work(happened, cause, ended=ended))
+        await ended
 
     def seat_says(self, seat: str, id: str, happened: i.Input) -> bool:
         """A seat's input, answered in its view under `id`. False when too many of this seat wait already."""
@@ -164,6 +188,8 @@ class Core:
                 if work.seat:
                     self._pending[work.seat] -= 1
                 await self._take(work)
+                if work.ended is not None and not work.ended.done():
+                    work.ended.set_result(None)
         finally:
             refresh.cancel()
             for timer in self._timers.values():
@@ -187,6 +213,8 @@ class Core:
             self._log.exception("the engine failed on an input", input=type(work.happened).__name__)
             if work.seat:
                 self.refuse(work.seat, work.id, "internal")
+            elif work.ended is not None:
+                work.ended.set_exception(Refused("internal"))
             return
         if work.seat:
             self.answers.accept(work.seat, work.id)
@@ -208,12 +236,13 @@ class Core:
     async def _commit(self, steps: list[Step], cause: str | None, seat: str) -> None:
         after = steps[-1].after
         stamp = self._clock.stamp()
-        facts = self._publisher.facts(steps, self._journal.next_seq, stamp, cause)
+        told_cause = None if _answers_in_secret(steps) else cause
+        facts = self._publisher.facts(steps, self._journal.next_seq, stamp, told_cause)
         stored = []
         for step in steps:
             body = encode_event(step.event)
             stored.append(NewEvent(step.before.hand, body.pop("type"), body))
-        commit = self._journal.append(stored, stamp, self._publisher.epoch, facts)
+        commit = self._journal.append(stored, stamp, self._publisher.epoch, facts, self._records(steps))
         self._committing = True
         try:
             # The selector lets the journal's thread go ahead; it is on its way to the disk during the encoding.
@@ -228,7 +257,7 @@ class Core:
         self._metrics.commit.observe(self._journal.append_seconds)
         self._metrics.events.inc(len(stored))
         if encoded is not None:
-            self._publisher.say_seats(encoded, cause, first=seat)
+            self._publisher.say_seats(encoded, cause, first=seat, others=told_cause)
         self._settle()
         if encoded is not None:
             self._say_state_in_time(encoded)
@@ -239,9 +268,35 @@ class Core:
             self._metrics.hands.inc(isinstance(step.event, HandEnded))
             self._log.debug("event", type=type(step.event).__name__, hand=step.before.hand, phase=step.after.phase)
 
+    def _records(self, steps: list[Step]) -> list[NewRecord]:
+        """What booking and taking back change of the records; each is written as the hand is before it is put away."""
+        found: list[NewRecord] = []
+        for step in steps:
+            match step.event:
+                case SessionSaid(event=BookingVoided(hand=hand)):
+                    found.append(NewRecord(step.before.session.match, hand, None))
+                case HandEnded() | HandRebooked():
+                    found += self._record(step.before)
+        return found
+
+    def _record(self, state: State) -> list[NewRecord]:
+        booking = state.session.last_booking()
+        if booking is None:
+            return []
+        try:
+            text = hand_record(state)
+        except Exception:
+            # The points are booked whatever becomes of the text about them.
+            self._metrics.failures.inc()
+            self._log.exception("the record of a hand cannot be written", match=booking.match, hand=booking.hand)
+            text = ""
+        return [NewRecord(booking.match, booking.hand, text)]
+
     def _refused(self, work: _Work, refused: Refused) -> None:
         if work.seat:
             self.refuse(work.seat, work.id, refused.code, refused.rule, refused.params)
+        elif work.ended is not None:
+            work.ended.set_exception(refused)
         else:
             self._log.info("refused", input=type(work.happened).__name__, code=refused.code)
 
@@ -252,19 +307,19 @@ class Core:
         state = self.state
         rules = state.setup.rules if state.setup is not None else None
         self._hardware.set_gear(None if rules is None else Gear(rules.tiles, (rules.stacks,) * 4))
-        self._hardware.reconcile(wants(state), state.stop, state.faults)
+        self._hardware.reconcile(views.wanted(state), state.stop, state.faults)
         self._hardware.show(views.lamps(state))
         self._manage_timers()
         self.on_change(state)
 
     def _manage_timers(self) -> None:
-        wanted: dict[str, Want] = {str(want.id): want for want in wants(self.state) if want.kind == "timer"}
+        wanted: dict[str, Want] = {str(want.id): want for want in views.wanted(self.state) if want.kind == "timer"}
         for name in self._timers.keys() - wanted.keys():
             self._timers.pop(name).handle.cancel()
         loop = asyncio.get_running_loop()
         for name, want in wanted.items():
             if name not in self._timers:
-                seconds = want.after_ms / 1000 / self._speed
+                seconds = self._speeds.seconds(want)
                 handle = loop.call_later(seconds, self.feed, i.TimerElapsed(name))
                 self._timers[name] = _Timer(handle, loop.time() + seconds)
 
@@ -280,15 +335,15 @@ class Core:
             table=self._facts(),
             link=self._hardware.link_state,
             sorting=shown,
-            timers={str(want.id): self._left_ms(want) for want in wants(state) if want.kind == "timer"},
+            timers={str(want.id): self._left_ms(want) for want in views.wanted(state) if want.kind == "timer"},
             answers=self.answers.shown(),
         )
-        return self._decorate(live)
+        return self._decorate(live, state)
 
     def _left_ms(self, want: Want) -> int:
         running = self._timers.get(str(want.id))
         if running is None:
-            return int(want.after_ms / self._speed)
+            return int(self._speeds.seconds(want) * 1000)
         return max(0, int((running.due - asyncio.get_running_loop().time()) * 1000))
 
     def _encode(self, state: State) -> EncodedViews | None:
@@ -308,7 +363,12 @@ class Core:
         self._flush = loop.call_later(delay, self._say_changes)
 
     def _say_state_in_time(self, encoded: EncodedViews) -> None:
-        """The snapshot goes out at once, but at most every 250 ms; what comes in between is said together."""
+        """The snapshot goes out at once, but at most every 250 ms; what comes in between is said together.
+
+        What changes nothing that everybody sees is not said: when it happened may tell what a seat holds.
+        """
+        if self._publisher.state_is_said(encoded):
+            return
         ago = asyncio.get_running_loop().time() - self._state_said
         if ago >= COALESCE_S:
             self._say_state(encoded)
@@ -339,6 +399,6 @@ class Core:
             self.say_everything()
 
 
-def with_devices(live: Live, devices: Mapping[str, str | None], pairing: Any, notices: Any) -> Live:
-    """The same moment with what is known of displays."""
-    return replace(live, devices=devices, pairing=pairing, notices=notices)
+def _answers_in_secret(steps: Sequence[Step]) -> bool:
+    """Whether somebody has answered in a window: nobody else is told whose press closed it (R13)."""
+    return any(isinstance(step.event, Played) and isinstance(step.event.event, ClaimAnswered) for step in steps)

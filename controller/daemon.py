@@ -11,23 +11,25 @@ from typing import Any, Final
 import structlog
 
 from controller import commands as desk
+from controller import views
 from controller.broker import BrokerAddress, BrokerSession
 from controller.clock import SystemClock
-from controller.core import Core
+from controller.core import Core, Speeds
 from controller.hardware import Hardware
 from controller.health import HealthServer
 from controller.lines import Line, host_name
 from controller.live import Live, TableFacts
 from controller.metrics import Metrics
 from controller.notify import Notifier
-from controller.offer import Offer, OfferRefused
+from controller.offer import Offer
 from controller.pairing import Pairing
+from controller.parlor import RESTING, Parlor
 from controller.publisher import Publisher
 from controller.reports import Reporter
 from controller.seats import SeatDesk
 from controller.settings import Settings, split_listen
+from controller.sheets import Sheets
 from controller.startup import Start, StartError, kaijin_version
-from engine import inputs as i
 from engine.ruleset import load_ruleset, profiles
 from engine.state import State
 from protocol.mqtt.models import Command
@@ -39,8 +41,6 @@ REPLAY_AT_ONCE: Final = 1000
 
 STOP_S: Final = 4.0
 """What stopping may take altogether, of the 5 s allowed."""
-
-_RESTING = ("idle", "ended")
 
 
 class _StopAsked(Exception):
@@ -69,6 +69,7 @@ class Daemon:
         host = host_name(kaijin_version())
         self._journal = journal
         self._offer = Offer(settings.match, journal)
+        self._sheets = Sheets(journal.records)
         self._lines = [Line(port, settings.serial.baud, host, settings.log_directory) for port in settings.serial.ports]
         self._session = BrokerSession(
             address,
@@ -85,23 +86,24 @@ class Daemon:
             self._lines, journal, lambda happened: self._core.feed(happened), self._hardware_changed
         )
         self._core = Core(
-            begun.state, journal, self._publisher, self._hardware, clock, metrics, settings.timing.speed,
-            self._facts, self._decorate,
+            begun.state, journal, self._publisher, self._hardware, clock, metrics,
+            Speeds(settings.timing.speed, settings.timing.people_speed), self._facts, self._decorate,
         )  # fmt: skip
         self._core.on_change = self._judge
         self._seats = SeatDesk(
-            settings, self._core, self._hardware, self._publisher, self._pairing, metrics, self._facts, self._spawn
-        )
+            settings, self._core, self._hardware, self._publisher, self._pairing, metrics, self._sheets, self._facts,
+            self._spawn,
+        )  # fmt: skip
         self._hardware.on_key = self._seats.key_held
         self._reporter = Reporter(
             self._lines, self._hardware, self._session, journal, clock, metrics, begun.epoch is not None
         )
+        parlor = Parlor(self._core, self._offer, journal)
         handlers = {
             "status": self._status,
             "replay": self._replay,
             "rebirth": self._rebirth,
-            "start_match": self._start_match,
-            "end": self._end,
+            **parlor.handlers(),
         }
         self._desk = desk.CommandDesk(self._publisher, clock, metrics, handlers, journal)
         self._health: HealthServer | None = None
@@ -216,6 +218,7 @@ class Daemon:
         return {
             "availability": self._publisher.availability_state,
             "phase": state.phase,
+            "use": views.use(state),
             "hand": state.hand,
             "epoch": self._publisher.epoch,
             "seq": self._publisher.seq,
@@ -236,51 +239,37 @@ class Daemon:
         self._publisher.say_availability_again()
         return {}
 
-    async def _start_match(self, command: Command) -> Mapping[str, Any]:
-        """Put a match on the table: only a press there starts it, nothing from afar moves the machine."""
-        if self._core.state.phase not in _RESTING:
-            raise desk.CommandFailed("match_running")
-        try:
-            await self._offer.make(command.args)
-        except OfferRefused as error:
-            raise desk.CommandFailed("bad_value", str(error)) from None
-        self._core.touch(at_once=True)
-        return {"rules": self._offer.rules, "layout": self._offer.layout}
-
-    async def _end(self, command: Command) -> Mapping[str, Any]:
-        if self._core.state.phase in _RESTING:
-            if not self._offer.made:
-                raise desk.CommandFailed("no_match")
-            await self._offer.withdraw()
-            self._core.touch(at_once=True)
-            return {}
-        self._core.feed(i.EndMatch(), command.id)
-        await self._core.beat()
-        return {}
-
     # --- what is said -------------------------------------------------------------------------------------------------
 
     def _facts(self) -> TableFacts:
-        match = self._settings.match
+        terms = self._offer.terms
         board = self._hardware.last_identity
         can = board.capabilities if board is not None else None
         dice = self._hardware.dice_line.last_identity
         return TableFacts(
-            rules=self._offer.rules,
-            layout=self._offer.layout,
-            sensing="none" if match.sensing == "none" or can is None else can.sensing,
+            rules=terms.rules,
+            layout=terms.layout,
+            sensing="none" if self._settings.match.sensing == "none" or can is None else can.sensing,
             dice=dice.capabilities.dice if dice is not None else "hand",
             aid=can.aid if can else "guide",
             sets=can.sets if can else 2,
-            hands=match.hands,
+            hands=terms.hands,
+            minutes=terms.minutes,
+            seats=terms.seats,
             rulesets=profiles(),
-            options=match.options,
+            options=terms.options,
             name=self._settings.table.name,
         )
 
-    def _decorate(self, live: Live) -> Live:
+    def _decorate(self, live: Live, state: State) -> Live:
         pairing = self._pairing
-        return replace(live, devices=pairing.devices, pairing=pairing.asking(), notices=pairing.notices())
+        return replace(
+            live,
+            devices=pairing.devices,
+            pairing=pairing.asking(),
+            notices=pairing.notices(),
+            sheets=self._sheets.shown(state.session),
+        )
 
     def _say_birth(self) -> None:
         self._publisher.say_birth(self._reporter.birth(self._facts(), self._rules.layouts, self._begun.boot))
@@ -289,7 +278,7 @@ class Daemon:
         """Say how far the table can be counted on, when that has changed."""
         if self._stopping.is_set():
             return
-        if self._offer.made and state.phase not in _RESTING:
+        if self._offer.made and state.phase not in RESTING:
             self._spawn(self._offer.withdraw())
         condition, reason = self._reporter.condition(state)
         if condition == "ready" and not self._ready_told:

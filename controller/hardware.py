@@ -430,8 +430,8 @@ class Hardware:
             case serial.Key(key=key, seat=seat, pressed_ms=pressed_ms):
                 if not self.on_key(key, seat, pressed_ms):
                     self._feed(inputs.KeyPressed(key, seat))
-            case serial.Zone(seat=seat, zone=zone, tiles=tiles):
-                self._feed(inputs.ZoneSeen(seat, zone, tiles))
+            case serial.Zone(seat=seat, zone=zone, tiles=tiles, confidence=confidence):
+                self._feed(inputs.ZoneSeen(seat, zone, tiles, confidence))
             case serial.TileFlipped(position=position, tile=tile):
                 self._feed(inputs.TileFlipped(position, tile))
             case serial.RowLaid(side=side):

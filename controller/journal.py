@@ -22,6 +22,7 @@ from typing import IO, Any, Final, TypeVar
 
 from controller.clock import Stamp
 from controller.epoch import EpochFile, read_epoch_file, write_epoch_file
+from controller.records import RECORDS_SINCE, NewRecord, StoredRecord, put_record, select_records
 
 MIGRATIONS: Final[tuple[str, ...]] = (
     """
@@ -34,6 +35,13 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     CREATE TABLE published (
         seq INTEGER PRIMARY KEY, n INTEGER NOT NULL, stream TEXT NOT NULL, envelope TEXT NOT NULL
     );
+    """,
+    """
+    CREATE TABLE records (
+        number INTEGER PRIMARY KEY, n INTEGER NOT NULL, match INTEGER NOT NULL, hand INTEGER NOT NULL,
+        ts INTEGER NOT NULL, clock TEXT NOT NULL, voided INTEGER NOT NULL, body TEXT NOT NULL
+    );
+    CREATE INDEX records_by_hand ON records (match, hand);
     """,
 )
 """Each entry takes the schema one version further; an entry that was released never changes."""
@@ -173,8 +181,10 @@ class Journal:
         stamp: Stamp,
         epoch: int,
         published: Sequence[NewPublished] = (),
+        records: Sequence[NewRecord] = (),
     ) -> asyncio.Future[None]:
-        """Store events and the public facts that follow from them in one transaction, on the disk when it is done.
+        """Store events, the public facts that follow and the records of hands booked or taken back in one transaction.
+        All is on the disk when it is done.
 
         The writer begins at once, so the caller can encode views before it awaits.
         """
@@ -183,7 +193,7 @@ class Journal:
         first = self._next_n
         self._next_n += len(events)
         self._next_seq += len(published)
-        return self._run(self._append, first, list(events), stamp, epoch, list(published))
+        return self._run(self._append, first, list(events), stamp, epoch, list(published), list(records))
 
     async def note(self, values: Mapping[str, str | None]) -> None:
         """Keep values by name across starts (None forgets one), on the disk when this returns."""
@@ -197,6 +207,12 @@ class Journal:
     async def replay(self, first: int, last: int) -> list[StoredPublished]:
         """The published facts numbered first to last that are still kept."""
         return await self._run(self._replay, first, last)
+
+    async def records(
+        self, match: int | None = None, hand: int | None = None, first: int = 0, most: int = 1_000
+    ) -> list[StoredRecord]:
+        """Records of booked hands from number `first` on, oldest first: of one match or one hand where that is said."""
+        return await self._run(self._records, match, hand, first, most)
 
     async def close(self) -> None:
         """Finish what was asked for and close the file."""
@@ -214,6 +230,7 @@ class Journal:
         stamp: Stamp,
         epoch: int,
         published: list[NewPublished],
+        records: list[NewRecord],
     ) -> None:
         began = time.perf_counter()
         rows = [
@@ -227,9 +244,14 @@ class Journal:
                 "INSERT INTO published VALUES (?, ?, ?, ?)",
                 [(fact.seq, last_n, fact.stream, fact.envelope) for fact in published],
             )
+            for record in records:
+                put_record(self._connection, record, last_n, stamp)
             if published and published[-1].seq % _PRUNE_EVERY < len(published):
                 self._prune(published[-1].seq - PUBLISHED_KEPT)
         self.append_seconds = time.perf_counter() - began
+
+    def _records(self, match: int | None, hand: int | None, first: int, most: int) -> list[StoredRecord]:
+        return list(select_records(self._connection, match, hand, first, most))
 
     def _prune(self, last: int) -> None:
         if last >= self.first_kept:
@@ -277,6 +299,24 @@ def read_events(path: Path) -> Iterator[StoredEvent]:
     try:
         _check_version(connection, path)
         yield from _load(connection)
+    except sqlite3.DatabaseError as error:
+        raise JournalError(f"{path}: no journal of a table, or a damaged one ({error})") from None
+    finally:
+        connection.close()
+
+
+def read_records(path: Path, match: int | None = None, hand: int | None = None) -> list[StoredRecord]:
+    """The records in a journal that another process may be writing, oldest first; changes nothing.
+
+    JournalError when it is no journal; none in one that was last written before there were records.
+    """
+    if not path.is_file():
+        raise JournalError(f"{path}: no journal there")
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        if _check_version(connection, path) < RECORDS_SINCE:
+            return []
+        return list(select_records(connection, match, hand))
     except sqlite3.DatabaseError as error:
         raise JournalError(f"{path}: no journal of a table, or a damaged one ({error})") from None
     finally:

@@ -18,6 +18,9 @@ class TableFacts:
     aid: str
     sets: int
     hands: int
+    minutes: int = 0
+    seats: str = "free"
+    """`free`, or `dice` for the draw of R2."""
     rulesets: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
@@ -40,5 +43,7 @@ class Live:
     """By seat: the name of the display paired with it."""
     pairing: Sequence[Mapping[str, Any]] = ()
     """Displays that ask to be confirmed: `{"code", "seat", "name"}`."""
+    sheets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By seat: the page that it looks at."""
     notices: Sequence[Mapping[str, Any]] = ()
     """Shown to all four: `{"code", "seat", "left_ms"}`."""

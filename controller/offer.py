@@ -1,15 +1,21 @@
-"""A match that the parlor puts on the table: the seats see it, and a press at the table starts it."""
+"""What the next match is played by: the settings, what the parlor has set in their place, or a match it has offered.
+
+The rules that the parlor set hold for every match from then on; an offer is for one, and a press at the table starts
+it. Both are kept over a start of the daemon.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol
 
 from controller.settings import MatchSettings
-from engine.ruleset import RulesetError, load_ruleset
+from engine.ruleset import Ruleset, RulesetError, load_ruleset
 
-_KEY: Final = "offer"
+_OFFER: Final = "offer"
+_HOUSE: Final = "house_rules"
 
 
 class Notes(Protocol):
@@ -29,15 +35,48 @@ class OfferRefused(ValueError):
         self.expected = expected
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a match is played by; `seats` is `free` or `dice`."""
+
+    rules: str
+    layout: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    hands: int = 0
+    minutes: int = 0
+    seats: str = "free"
+
+    def ruleset(self) -> Ruleset:
+        """The rules themselves; RulesetError where they cannot be."""
+        return load_ruleset(self.rules, self.options)
+
+    def changed(self, args: Mapping[str, Any]) -> Terms:
+        """These terms but for what is said; another profile comes with its own options and layout. OfferRefused."""
+        name = args.get("rules") or self.rules
+        own = name == self.rules
+        options = args.get("options", self.options if own else {})
+        try:
+            rules = load_ruleset(name, options)
+        except RulesetError as error:
+            raise OfferRefused("options" if error.field.startswith("options") else "rules", str(error)) from None
+        layout = args.get("layout") or (self.layout if own else rules.layouts[0])
+        if layout not in rules.layouts:
+            raise OfferRefused("layout", " or ".join(rules.layouts))
+        numbers = {name: args.get(name, getattr(self, name)) for name in ("hands", "minutes", "seats")}
+        return Terms(name, layout, options, **numbers)
+
+
 class Offer:
-    """The rules and layout of the next match: the settings', or those last offered. Kept over a start of the daemon."""
+    """The terms of the next match."""
 
     def __init__(self, match: MatchSettings, notes: Notes) -> None:
-        self._match = match
-        self._notes = notes
         usual = load_ruleset(match.rules, match.options).layouts[0]
-        self._settings = (match.rules, match.layout or usual)
-        self._made = self._stored()
+        self._settings = Terms(
+            match.rules, match.layout or usual, match.options, match.hands, match.minutes, match.seats
+        )
+        self._notes = notes
+        self._house = self._stored(_HOUSE)
+        self._made = self._stored(_OFFER)
 
     @property
     def made(self) -> bool:
@@ -45,42 +84,40 @@ class Offer:
         return self._made is not None
 
     @property
-    def rules(self) -> str:
-        """The rule profile offered."""
-        return (self._made or self._settings)[0]
+    def terms(self) -> Terms:
+        """What is played next unless a seat says otherwise."""
+        return self._made or self._usual
 
     @property
-    def layout(self) -> str:
-        """The layout offered."""
-        return (self._made or self._settings)[1]
+    def _usual(self) -> Terms:
+        return self._house or self._settings
 
     async def make(self, args: Mapping[str, Any]) -> None:
-        """Offer a match of these rules and layout, the settings' where nothing is said; OfferRefused."""
-        name = args.get("rules") or self._match.rules
-        own = name == self._match.rules
-        try:
-            rules = load_ruleset(name, self._match.options if own else {})
-        except RulesetError as error:
-            raise OfferRefused("rules", str(error)) from None
-        layout = args.get("layout") or (self._settings[1] if own else rules.layouts[0])
-        if layout not in rules.layouts:
-            raise OfferRefused("layout", " or ".join(rules.layouts))
-        self._made = (name, layout)
-        await self._notes.note({_KEY: json.dumps(self._made)})
+        """Offer a match of these terms, the usual ones where nothing is said; OfferRefused."""
+        self._made = self._usual.changed(args)
+        await self._note(_OFFER, self._made)
 
     async def withdraw(self) -> None:
         """The offer is off: the parlor has ended it, or the match has begun."""
         self._made = None
-        await self._notes.note({_KEY: None})
+        await self._note(_OFFER, None)
 
-    def _stored(self) -> tuple[str, str] | None:
-        """The offer of an earlier run, where it can still be played."""
-        text = self._notes.meta(_KEY)
+    async def set_rules(self, args: Mapping[str, Any]) -> None:
+        """Play by these rules from the next match on; the settings' again where nothing is said. OfferRefused."""
+        self._house = self._settings.changed(args) if args else None
+        await self._note(_HOUSE, self._house)
+
+    async def _note(self, key: str, terms: Terms | None) -> None:
+        await self._notes.note({key: None if terms is None else json.dumps(asdict(terms), ensure_ascii=False)})
+
+    def _stored(self, key: str) -> Terms | None:
+        """The terms of an earlier run, where they can still be played."""
+        text = self._notes.meta(key)
         if not text:
             return None
-        name, layout = json.loads(text)
         try:
-            playable = layout in load_ruleset(name).layouts
-        except RulesetError:
+            terms = Terms(**json.loads(text))
+            playable = terms.layout in terms.ruleset().layouts
+        except (RulesetError, ValueError, TypeError):
             return None
-        return (name, layout) if playable else None
+        return terms if playable else None

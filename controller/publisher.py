@@ -16,7 +16,7 @@ from controller.live import Live
 from engine.events import Event
 from engine.state import State
 from engine.tiles import SEATS
-from protocol.mqtt.envelope import Envelope, Kind, encode, encode_parts
+from protocol.mqtt.envelope import MAX_BYTES, Envelope, Kind, encode, encode_parts
 from protocol.mqtt.topics import Topics
 
 
@@ -39,10 +39,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class EncodedViews:
-    """The views of one moment, encoded: the public part once, and what each seat alone receives."""
+    """The views of one moment, encoded: the public part once, and what each seat alone receives.
+
+    `lasting` is the public part (under an empty name) and each seat's without the time that countdowns have left: a
+    view is said anew only where that has changed, so that nobody's message tells that somebody else was answered.
+    """
 
     public: bytes
     mine: Mapping[str, bytes]
+    lasting: Mapping[str, Mapping[str, Any]]
 
 
 class Publisher:
@@ -57,6 +62,7 @@ class Publisher:
         self._clock = clock
         self._outlet = outlet
         self._said: EncodedViews | None = None
+        self._snapshot: Mapping[str, Any] | None = None
         self._availability: tuple[str, str] = ("starting", "")
         self.published_views = 0
 
@@ -92,28 +98,45 @@ class Publisher:
     def encode_views(self, state: State, live: Live) -> EncodedViews:
         """The views of a moment; pure, so that it can run beside the journal's commit."""
         public = views.public_view(state, live)
+        encoded = to_json(public)
+        room = MAX_BYTES - views.HEAD_ROOM - len(encoded)
+        mine = {seat: views.own(state, seat, live) for seat in SEATS}
         return EncodedViews(
-            public=to_json(public),
-            mine={seat: to_json(views.seat_view(state, seat, live, public)["me"]) for seat in SEATS},
+            encoded,
+            {seat: views.fitted(me, room) for seat, me in mine.items()},
+            {"": views.lasting(public), **{seat: views.lasting(me) for seat, me in mine.items()}},
         )
 
     def say_seats(
-        self, encoded: EncodedViews, cause: str | None = None, only_changed: bool = True, first: str = ""
+        self,
+        encoded: EncodedViews,
+        cause: str | None = None,
+        only_changed: bool = True,
+        first: str = "",
+        others: str | None = None,
     ) -> None:
-        """Say the seats' views, those that have changed or all: `first` that seat's, then those asked anew."""
+        """Say the seats' views, those that have changed or all: `first` that seat's, then those asked anew.
+
+        `cause` is told to the first seat, `others` to the others.
+        """
         said = self._said
-        same = {seat: said is not None and said.mine[seat] == encoded.mine[seat] for seat in SEATS}
-        same_public = said is not None and said.public == encoded.public
+        same = {seat: said is not None and said.lasting[seat] == encoded.lasting[seat] for seat in SEATS}
+        same_public = said is not None and said.lasting[""] == encoded.lasting[""]
         for seat in sorted(SEATS, key=lambda seat: (seat != first, same[seat])):
             if only_changed and same_public and same[seat]:
                 continue
-            head = self.envelope("seat", {}, cause=cause)
+            head = self.envelope("seat", {}, cause=cause if seat == first else others)
             self._outlet.set_retained(self.topics.seat(seat), encode_parts(head, encoded.public, encoded.mine[seat]))
             self.published_views += 1
         self._said = encoded
 
+    def state_is_said(self, encoded: EncodedViews) -> bool:
+        """Whether the public snapshot that was said last still holds."""
+        return self._snapshot == encoded.lasting[""]
+
     def say_state(self, encoded: EncodedViews) -> None:
         """Say the public snapshot."""
+        self._snapshot = encoded.lasting[""]
         self._outlet.set_retained(self.topics.state, encode_parts(self.envelope("state", {}), encoded.public))
 
     def say_facts(self, facts: Sequence[NewPublished]) -> None:

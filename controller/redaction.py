@@ -16,8 +16,14 @@ SECRET_FIELDS: Final[Mapping[str, frozenset[str]]] = {
     "TakeDone": frozenset({"tiles"}),
     "HandAccepted": frozenset({"tiles"}),
     "FlowersReplaced": frozenset({"tiles"}),
-    "OpeningBegun": frozenset({"claims"}),
-    "OpeningAnswered": frozenset({"seat", "way"}),
+    "SeatPlayed": frozenset({"seat", "name", "tile", "tiles", "way", "kind", "reason"}),
+    "Played": frozenset({"event"}),
+    "BookSaid": frozenset({"event"}),
+    "ZoneAccepted": frozenset({"seat", "zone", "tiles"}),
+    "WallCorrected": frozenset({"seat", "tiles"}),
+    "CountDoubted": frozenset({"seat", "zone"}),
+    "CountRight": frozenset({"seat", "zone"}),
+    "DiscardRefused": frozenset({"seat", "tile", "code", "rule"}),
 }
 """Event type → fields that nobody may read before the hand is over."""
 
@@ -29,7 +35,9 @@ PUBLIC_EVENTS: Final = frozenset(
         "DiceRolled", "DealerChosen", "TakeShown", "TakingDone", "FlowerDeclared", "FlowerWithdrawn", "TailShifted",
         "FlowerTurn", "FlowersDone", "GoldCounted", "GoldEntered", "GoldObjected", "GoldPassed", "NextFlipped",
         "GoldOpened", "HandEnded", "OperationBroken", "OperationRetried", "UnaskedThrow", "FaultNoted", "FaultGone",
-        "Stopped", "ReleaseWanted", "Released", "WallRejected", "GoldAgreed",
+        "Stopped", "ReleaseWanted", "Released", "WallRejected", "GoldAgreed", "SessionSaid", "PlayBegun",
+        "WindowTimeUp", "UndoAsked", "UndoKept", "HandReopened", "HandRebooked", "SeatsTaken", "SwapAsked",
+        "HandDropped", "MinutePassed", "PauseWanted", "ParkWanted", "Parked", "Unparked",
     }
 )  # fmt: skip
 """Event types that hold nothing but what lies open at the table."""

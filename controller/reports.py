@@ -62,6 +62,8 @@ class Reporter:
             return "maintenance", "not_adopted"
         if any(line.refusal for line in self._lines):
             return "fault", "firmware_mismatch"
+        if state.parked:
+            return "parked", state.parking
         link = self._hardware.link_state
         if link == "wait" and self.uptime < LINK_GRACE_S:
             return "starting", ""

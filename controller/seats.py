@@ -15,6 +15,7 @@ from controller.metrics import Metrics
 from controller.pairing import Grant, Pairing
 from controller.publisher import Publisher
 from controller.settings import Settings
+from controller.sheets import Sheets
 from engine import inputs as i
 from engine.wants import wants
 from protocol.mqtt.inbound import InputError, parse_input
@@ -22,6 +23,9 @@ from protocol.mqtt.models import PairingRefused, PairingRequest, PairingState, S
 
 BOARD_ABSENT: Final = "board_absent"
 """Refusal of a match while the hardware does not answer."""
+
+PARK_PRESS_MS: Final = 5_000
+"""The service key held so long parks the table, and lets a parked one go on."""
 
 _Payload = TypeVar("_Payload", bound=BaseModel)
 
@@ -37,6 +41,7 @@ class SeatDesk:
         publisher: Publisher,
         pairing: Pairing,
         metrics: Metrics,
+        sheets: Sheets,
         facts: Callable[[], TableFacts],
         spawn: Callable[[Coroutine[Any, Any, Any]], None],
     ) -> None:
@@ -46,6 +51,7 @@ class SeatDesk:
         self._publisher = publisher
         self._pairing = pairing
         self._metrics = metrics
+        self._sheets = sheets
         self._facts = facts
         self._spawn = spawn
         self._log = structlog.get_logger("seats")
@@ -58,6 +64,8 @@ class SeatDesk:
         match said.action:
             case "start":
                 self._start(seat, said)
+            case "look":
+                self._spawn(self._look(seat, said))
             case "unpair":
                 self._unpair(seat, said)
             case "confirm_device":
@@ -78,20 +86,22 @@ class SeatDesk:
             if seat:
                 self._core.refuse(seat, id, BOARD_ABSENT)
             return BOARD_ABSENT
-        match, timing, facts = self._settings.match, self._settings.timing, self._facts()
+        timing, facts = self._settings.timing, self._facts()
         rules = params.get("rules") or facts.rules
-        own = rules == match.rules
         begin = i.StartMatch(
             rules=rules,
-            options=match.options if own else {},
+            options=facts.options if rules == facts.rules else {},
             layout=params.get("layout") or (facts.layout if rules == facts.rules else ""),
             sensing=facts.sensing,
             dice=facts.dice,
             aid=facts.aid,
             sets=sets,
-            hands=match.hands,
+            hands=params.get("hands", facts.hands),
+            minutes=params.get("minutes", facts.minutes),
+            by_dice=params.get("seats", facts.seats) == "dice",
             object_ms=timing.object_ms,
             take_pace_ms=timing.take_pace_ms,
+            agree_ms=timing.agree_ms,
         )
         if seat:
             self._core.seat_says(seat, id, begin)
@@ -109,6 +119,7 @@ class SeatDesk:
                     self._pairing.refused(_model(PairingRefused, payload))
                 case "state":
                     for seat in self._pairing.held(_model(PairingState, payload)):
+                        self._sheets.close(seat)
                         self._publisher.empty_seat(seat)
         except ValueError:
             self._metrics.inputs.labels("bad_pairing").inc()
@@ -117,7 +128,10 @@ class SeatDesk:
         self._core.touch(at_once=True)
 
     def key_held(self, key: str, seat: str, pressed_ms: int) -> bool:
-        """A key of the table was let go: held long, it confirms the display that asks, and means nothing else."""
+        """A key of the table was let go: held long, it confirms the display that asks, or parks, and nothing else."""
+        if key == "service" and pressed_ms >= PARK_PRESS_MS:
+            self._core.feed(i.Unpark(seat) if self._core.state.parking else i.Park("key"))
+            return True
         grant = self._pairing.key_held(key, seat, pressed_ms)
         if grant is not None:
             self._grant(grant)
@@ -143,6 +157,11 @@ class SeatDesk:
             self._spawn(self.start_match(said.params, seat, said.id))
         else:
             self._core.refuse(seat, said.id, "late")
+
+    async def _look(self, seat: str, said: SeatInput) -> None:
+        """What a seat looks at concerns nobody else and is not journaled."""
+        await self._sheets.look(seat, said.params, self._core.state.session)
+        self._core.accept(seat, said.id)
 
     def _unpair(self, seat: str, said: SeatInput) -> None:
         self._publisher.say_pairing("release", {"seat": seat})

@@ -104,6 +104,10 @@ class MatchSettings(Section):
     layout: Literal["", "zhitui", "bagua"] = Field("", description='"zhitui", "bagua" or "" for the profile\'s own')
     options: dict[str, Any] = Field(default_factory=dict, description="a table of house rules, see `kaijin rules show`")
     hands: int = Field(0, ge=0, le=10_000, description="hands in a match, 0-10000; 0: until it is ended")
+    minutes: int = Field(0, ge=0, le=10_080, description="minutes of a match, 0-10080; 0: no limit")
+    seats: Literal["free", "dice"] = Field(
+        "free", description='"free" (people sit where they like) or "dice" (the draw for seats, R2)'
+    )
     autostart: bool = Field(False, description="true or false: start a match as soon as the table is ready")
     sensing: Literal["auto", "none"] = Field(
         "auto", description='"auto" (as the board can), or "none": people enter all'
@@ -117,9 +121,23 @@ class TimingSettings(Section):
     take_pace_ms: int = Field(
         2500, ge=0, le=60_000, description="ms for each group taken where nothing is read, 0-60000"
     )
+    agree_ms: int = Field(
+        30_000, ge=1_000, le=600_000, description="ms until silence agrees to a settlement, 1000-600000"
+    )
     speed: float = Field(
         1.0, gt=0, le=10_000, description="a number above 0 that divides every timer; 1 at a real table"
     )
+    answer_speed: float | None = Field(
+        None,
+        gt=0,
+        le=10_000,
+        description="a number above 0 that divides the timers in which people answer; left out: the same as speed",
+    )
+
+    @property
+    def people_speed(self) -> float:
+        """What divides the timers in which people answer."""
+        return self.speed if self.answer_speed is None else self.answer_speed
 
 
 class HealthSettings(Section):

@@ -2,19 +2,20 @@
 
 import { drawCentre } from "./centre.js";
 import { DEEP, SEATS, WIDE, parsePosition, placeOf, planOf, turn, wallIndex } from "./geometry.js";
+import { drawFelt } from "./felt.js";
 import { drawMarks } from "./marks.js";
 import { set, svg } from "./svg.js";
 import { say } from "./text.js";
 import { tileAt } from "./tiles.js";
 
 const LIFT = 5.5; // how far the upper tile of a stack is drawn above the lower one
-const PHASES_WITHOUT_WALLS = new Set(["idle", "sorting", "lift", "push_in", "walls", "ended"]);
+const PHASES_WITHOUT_WALLS = new Set(["idle", "sorting", "lift", "push_in", "walls", "reading", "ended"]);
 
 /** A table drawing inside `holder`; `draw(view, viewer)` brings it up to date, touching only what changed. */
 export function createBoard(holder) {
   const root = svg("svg", { class: "board", role: "img" });
   const layers = Object.fromEntries(
-    ["felt", "walls", "marks", "flowers", "centre", "open"].map((name) => [name, svg("g", { class: `layer-${name}` })]),
+    ["felt", "walls", "marks", "flowers", "play", "centre", "open"].map((name) => [name, svg("g", { class: `layer-${name}` })]),
   );
   root.append(...Object.values(layers));
   holder.append(root);
@@ -31,6 +32,7 @@ function draw(board, view, viewer) {
   drawMarks(board.layers.marks, plan, view, board.memory);
   drawOpen(board, view);
   drawFlowers(board, view);
+  drawFelt(board.layers.play, plan, view);
   drawCentre(board.layers.centre, plan, view);
 }
 
@@ -47,7 +49,7 @@ function layOut(board, plan) {
   bricks.sort((a, b) => a.at.y - b.at.y || (a.at.tier === "b" ? 0 : 1) - (b.at.tier === "b" ? 0 : 1));
   for (const one of bricks) board.bricks.set(one.position, one.node);
   board.layers.walls.replaceChildren(...bricks.map((one) => one.node));
-  for (const name of ["marks", "flowers", "centre", "open"]) {
+  for (const name of ["marks", "flowers", "play", "centre", "open"]) {
     board.layers[name].replaceChildren();
     board.layers[name].filledFor = undefined;
   }
@@ -76,6 +78,7 @@ function brick(plan, side, index) {
 
 function drawWalls(board, view) {
   const wanted = wantedTiles(view);
+  const next = view.play?.position ?? null;
   const sorting = view.machine?.sorting;
   const rising = !view.wall && sorting && PHASES_WITHOUT_WALLS.has(view.phase) ? sorting : null;
   const backs = rising ? rising.set : view.machine?.set_up || 1;
@@ -86,7 +89,7 @@ function drawWalls(board, view) {
     if (view.wall) state = view.wall[side]?.[index] === "1" ? "stands" : "gone";
     else if (rising && index < (rising.tiles?.[side] ?? 0)) state = "rising";
     const seat = state === "stands" ? wanted.get(position) : undefined;
-    set(node, { class: `brick set-${backs} ${state}${seat ? ` wanted seat-${seat}` : ""}` });
+    set(node, { class: `brick set-${backs} ${state}${seat ? ` wanted seat-${seat}` : position === next && state === "stands" ? " next" : ""}` });
   }
 }
 
@@ -99,6 +102,8 @@ function wantedTiles(view) {
   for (const position of mine?.params.positions ?? []) wanted.set(position, view.me.seat);
   const openTail = view.phase === "flowers" && view.sensing === "none" ? view.tail?.next?.[0] : null;
   if (openTail) wanted.set(openTail, "any");
+  const { stage, position, turn: drawer } = view.play ?? {};
+  if (stage === "draw" && position) wanted.set(position, drawer ?? "any");
   return wanted;
 }
 
@@ -106,7 +111,7 @@ function wantedTiles(view) {
 function drawOpen(board, view) {
   const gold = view.gold;
   const laidOut = new Set(Object.values(view.flowers ?? {}).flat());
-  const passed = gold?.state === "shown" ? [] : (gold?.passed ?? []).filter(([, face]) => !laidOut.has(face));
+  const passed = gold?.state === "shown" || view.play ? [] : (gold?.passed ?? []).filter(([, face]) => !laidOut.has(face));
   const open = passed.map(([position, face]) => ({ position, face, gold: false }));
   if (gold?.position && gold.face) open.push({ position: gold.position, face: gold.indicator ?? gold.face, gold: true });
   const key = JSON.stringify(open);
@@ -137,10 +142,11 @@ function clamp(value, most) {
 function drawFlowers(board, view) {
   const { plan } = board;
   const layer = board.layers.flowers;
-  const key = JSON.stringify([view.flowers, plan.key]);
+  const laid = view.play ? {} : view.flowers; // while a hand is played they lie with the melds
+  const key = JSON.stringify([laid, plan.key]);
   if (layer.filledFor === key) return;
   layer.filledFor = key;
-  layer.replaceChildren(...SEATS.flatMap((side) => flowersOf(plan, side, view.flowers?.[side] ?? [])));
+  layer.replaceChildren(...SEATS.flatMap((side) => flowersOf(plan, side, laid?.[side] ?? [])));
 }
 
 function flowersOf(plan, side, flowers) {

@@ -32,8 +32,8 @@ function characters(number) {
 
 // Places of the pips as [x, y, ink]; rows as at a real table.
 const DOTS = {
-  2: [[30, 22, "green"], [30, 58, "blue"]],
-  3: [[15, 18, "blue"], [30, 40, "red"], [45, 62, "green"]],
+  2: [[30, 21.5, "green"], [30, 58.5, "blue"]],
+  3: [[16, 18, "blue"], [30, 40, "red"], [44, 62, "green"]],
   4: [[17, 22, "blue"], [43, 22, "green"], [17, 58, "green"], [43, 58, "blue"]],
   5: [[16, 19, "blue"], [44, 19, "green"], [30, 40, "red"], [16, 61, "green"], [44, 61, "blue"]],
   6: [[18, 17, "green"], [42, 17, "green"], [18, 42, "red"], [42, 42, "red"], [18, 63, "red"], [42, 63, "red"]],
@@ -41,7 +41,7 @@ const DOTS = {
   8: [13, 31, 49, 67].flatMap((y) => [[19, y, "blue"], [41, y, "blue"]]),
   9: [[15, "green"], [40, "red"], [65, "blue"]].flatMap(([y, ink]) => [[12.5, y, ink], [30, y, ink], [47.5, y, ink]]),
 };
-const DOT_RADIUS = { 2: 13.5, 3: 12, 4: 12, 5: 11, 6: 10.4, 7: 8.8, 8: 8.6, 9: 8.6 };
+const DOT_RADIUS = { 2: 15.5, 3: 13, 4: 12.6, 5: 11.4, 6: 10.4, 7: 8.8, 8: 8.6, 9: 8.6 };
 
 function dots(number) {
   if (number === 1) return greatDot();
@@ -85,12 +85,12 @@ const STICKS = {
 function bamboo(number) {
   if (number === 1) return bird();
   if (number === 8) return eightSticks();
-  const length = number === 7 || number === 9 ? 22 : 30;
-  return STICKS[number].flatMap(([x, y, ink]) => stick(x, y, length, ink));
+  const [length, wide] = number === 7 || number === 9 ? [22, 1.12] : number <= 4 ? [32, 1.5] : [31, 1.25];
+  return STICKS[number].flatMap(([x, y, ink]) => stick(x, y, length, ink, 0, wide));
 }
 
-function stick(x, y, length, ink, lean = 0) {
-  const group = svg("g", { transform: `translate(${x} ${y}) rotate(${lean})`, class: `fill-${ink}` });
+function stick(x, y, length, ink, lean = 0, wide = 1) {
+  const group = svg("g", { transform: `translate(${x} ${y}) rotate(${lean}) scale(${wide} 1)`, class: `fill-${ink}` });
   const half = length / 2;
   group.append(
     svg("rect", { x: -4.6, y: -half, width: 9.2, height: half - 1, rx: 3 }),
@@ -135,8 +135,8 @@ function flower(number) {
   const ink = season ? "red" : "green";
   const order = season ? number : number - 4;
   return [
-    glyph(FLOWERS[number - 1], 30, 51, 40, ink),
-    glyph(String(order), 13, 16, 20, "ink"),
+    glyph(FLOWERS[number - 1], 30, 52, 43, ink),
+    glyph(String(order), 13, 16, 23, "ink"),
     ...blossom(45, 16, season ? "blue" : "red"),
   ];
 }

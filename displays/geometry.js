@@ -74,3 +74,27 @@ function tilePlace(side, index, { count, row, laid, inner, viewer }) {
     height: upright ? DEEP : WIDE,
   };
 }
+
+// While a hand is played: the console in the middle, four blocks of discards around it like the sails of a mill, and
+// along every wall a strip for melds and flowers, each seat's own corner at its right hand. Measured in a room whose
+// half is 149; in the owner's frame `along` runs from his left to his right and `depth` from the centre to him.
+const ROOM = { half: 149, console: 32, block: [34, 111], strip: [113, 149] };
+
+/** Whether stacks that were pushed forward for the rows stand there still. */
+export function isCrowded(view) {
+  return Boolean(view.rows_laid && view.row && Object.values(view.wall ?? {}).some((wall) => wall.slice(0, PUSHED * 2).includes("1")));
+}
+
+/** The room for a hand in play inside the walls; `crowded`: stacks that were pushed forward stand there still. */
+export function roomOf(plan, crowded) {
+  const half = (crowded ? plan.free : plan.inner) - 6;
+  const unit = half / ROOM.half;
+  const [near, far] = ROOM.block;
+  const [inside, outside] = ROOM.strip;
+  return {
+    unit,
+    console: ROOM.console * unit,
+    block: { from: -ROOM.console * unit, length: (far + ROOM.console) * unit, near: near * unit, depth: (far - near) * unit },
+    strip: { from: -(inside - 4) * unit, length: (inside - 4 + outside) * unit, near: inside * unit, depth: (outside - inside) * unit },
+  };
+}

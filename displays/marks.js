@@ -9,9 +9,11 @@ const BREAK_PHASES = new Set(["deal_roll", "taking"]);
 
 /** Redraws the marks when what they show has changed; a count that is new runs 1, 2, 3 …. */
 export function drawMarks(layer, plan, view, memory) {
-  const path = view.gold?.path ?? [];
+  // The count and the door have done their work when the hand is played.
+  const path = view.play ? [] : view.gold?.path ?? [];
+  const door = view.play ? null : view.door;
   const shown = [
-    BREAK_PHASES.has(view.phase) ? view.break : null, view.door, view.tail?.next?.[0] ?? null,
+    BREAK_PHASES.has(view.phase) ? view.break : null, door, view.tail?.next?.[0] ?? null,
     path, view.gold?.position ?? null, view.gold?.state ?? null, plan.key, say("mark.door"),
   ];
   const key = JSON.stringify(shown);
@@ -20,7 +22,7 @@ export function drawMarks(layer, plan, view, memory) {
   const runs = isNewCount(path, view, memory);
   const nodes = [];
   if (shown[0]) nodes.push(...breakMark(plan, view.break));
-  if (view.door) nodes.push(...doorMark(plan, view.door));
+  if (door) nodes.push(...doorMark(plan, door));
   if (shown[2] && path.length === 0) nodes.push(...tailMark(plan, shown[2]));
   nodes.push(...countMarks(plan, path, runs));
   layer.replaceChildren(...nodes);

@@ -1,4 +1,4 @@
-// Settings of this display: language, theme, un-pairing.
+// Settings of this display: language, theme, un-pairing; and the way to history, statistics and records.
 
 import { html, show } from "./svg.js";
 import { LANGUAGES, language, rulesName, say } from "./text.js";
@@ -37,8 +37,21 @@ export function createMenu(holder, change, about) {
     return node;
   }
 
+  /** The sheets about this evening, where a match is played. */
+  function looks() {
+    const buttons = ["history", "statistics", "record"].map((what) => {
+      const node = html("button", { type: "button", class: "menu-choice", "data-look": what }, html("span", { text: say(`sheet.${what}`) }));
+      node.addEventListener("click", () => {
+        close();
+        change("sheet", what);
+      });
+      return node;
+    });
+    return html("div", { class: "menu-row" }, html("span", { class: "field", text: say("menu.evening") }), html("div", { class: "menu-choices" }, ...buttons));
+  }
+
   function fill() {
-    const { view, theme, paired } = about();
+    const { view, theme, paired, sheets } = about();
     const facts = [];
     if (view?.rules) facts.push(say("menu.known", { rules: rulesName(view.rules), layout: view.layout ? say(`layout.${view.layout}`) : "" }));
     if (view?.me?.device?.name) facts.push(say("menu.device", { name: view.me.device.name }));
@@ -49,6 +62,7 @@ export function createMenu(holder, change, about) {
         "div",
         { class: "menu-box", role: "dialog", "aria-label": say("menu.title") },
         html("h2", { text: say("menu.title") }),
+        ...(sheets ? [looks()] : []),
         choices(say("menu.language"), "language", language(), LANGUAGES.map((code, index) => [code, say("language.full", {}, index)])),
         choices(say("menu.theme"), "theme", theme, [["dark", say("menu.dark")], ["light", say("menu.light")]]),
         ...facts.map((text) => html("p", { class: "menu-fact", text })),

@@ -5,7 +5,11 @@ import { createCover } from "./cover.js";
 import { createMenu } from "./menu.js";
 import { createPanel } from "./panel.js";
 import { applyTheme, recall, remember } from "./settings.js";
+import { createResult, resultKind } from "./result.js";
+import { createSheets } from "./sheets.js";
+import { createStanding } from "./standing.js";
 import { createBottom, createTop } from "./strips.js";
+import { html, set } from "./svg.js";
 import { LANGUAGES, language, loadCatalogue, say, setLanguage } from "./text.js";
 import { layTiles } from "./tiles.js";
 
@@ -21,9 +25,15 @@ export async function createPage({ presses = null, unpair = () => {}, paired = (
   layTiles(document);
   const place = (name) => document.getElementById(name);
   let shown = { view: null, viewer: null };
-  const menu = createMenu(place("menu"), change, () => ({ view: shown.view, theme, paired: paired() }));
-  const top = createTop(place("top"), () => menu.open());
+  const over = html("div", { class: "over" });
+  place("cards").before(over);
+  const result = createResult(over);
+  const sheets = createSheets(over, presses);
+  const asking = () => Boolean(presses && shown.viewer && shown.view?.match);
+  const menu = createMenu(place("menu"), change, () => ({ view: shown.view, theme, paired: paired(), sheets: asking() }));
+  const top = createTop(place("top"), () => menu.open(), () => sheets.open("history"));
   const board = createBoard(place("table"));
+  const standing = place("standing") ? createStanding(place("standing")) : null;
   const panel = createPanel(place("panel"), place("cards"), presses);
   const bottom = createBottom(place("bottom"));
   const cover = createCover(place("cover"));
@@ -31,6 +41,10 @@ export async function createPage({ presses = null, unpair = () => {}, paired = (
   function change(name, value) {
     if (name === "unpair") {
       unpair();
+      return;
+    }
+    if (name === "sheet") {
+      sheets.open(value);
       return;
     }
     remember(name, value);
@@ -48,13 +62,18 @@ export async function createPage({ presses = null, unpair = () => {}, paired = (
   function draw(view, viewer) {
     shown = { view, viewer };
     const eye = viewer ?? "E";
-    document.body.className = `seat-${eye} phase-${view.phase} back-set-${view.machine?.set_up ?? 0}`;
+    const between = resultKind(view);
+    document.body.className = `seat-${eye} phase-${view.phase} back-set-${view.machine?.set_up ?? 0}${between ? " shows-result" : ""}`;
+    set(document.body, { "data-eye": viewer ? "seat" : "view" });
     top.draw(view, viewer);
     board.draw(view, eye);
+    const opened = sheets.draw(view);
+    result.draw(view, viewer, opened);
+    if (!viewer) standing?.draw(view);
     panel.draw(view, viewer);
     bottom.draw(view, viewer);
   }
 
   words();
-  return { draw, cover: (face) => cover.draw(face), tick: () => shown.view && panel.tick(), task: () => panel.task(), openMenu: () => menu.open(), change };
+  return { draw, sheets, cover: (face) => cover.draw(face), tick: () => shown.view && panel.tick(), task: () => panel.task(), openMenu: () => menu.open(), change };
 }

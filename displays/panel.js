@@ -2,11 +2,11 @@
 
 import { html, keyed, set, show, write } from "./svg.js";
 import { noticesOf, taskOf, warningOf } from "./tasks.js";
-import { language, say, sayCode } from "./text.js";
-import { BODIES } from "./widgets.js";
+import { language, say, sayCode, seatName, tileName } from "./text.js";
+import { BODIES, labelled } from "./widgets.js";
 
 // Shapes that every system font draws: pictographs are missing on a plain board.
-const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○" };
+const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○", parked: "‖", objection: "?" };
 
 /**
  * The column inside `holder`, its notices over `cards`; `presses` knows what was pressed, or is null where nothing can
@@ -41,8 +41,9 @@ export function createPanel(holder, cards, presses) {
 function draw(panel, view, viewer) {
   Object.assign(panel, { view, viewer });
   const fresh = taskOf(view, viewer, panel.choice);
-  if (fresh.id !== panel.taskId) {
-    panel.taskId = fresh.id;
+  const kept = fresh.keep ?? fresh.id;
+  if (kept !== panel.taskId) {
+    panel.taskId = kept;
     panel.choice = {};
   }
   panel.endsAt = fresh.leftMs === null ? null : performance.now() + fresh.leftMs;
@@ -53,7 +54,8 @@ function paint(panel) {
   const { parts, view, viewer } = panel;
   const task = taskOf(view, viewer, panel.choice);
   panel.task = task;
-  set(panel.holder, { class: `panel tone-${task.tone}${panel.holder.classList.contains("answered") ? " answered" : ""}`, "data-verb": task.verb ?? "", "data-face": task.face ?? "" });
+  const classes = ["panel", `tone-${task.tone}`, task.wide && `wide-${task.wide}`, task.dense && "dense", panel.holder.classList.contains("answered") && "answered"];
+  set(panel.holder, { class: classes.filter(Boolean).join(" "), "data-verb": task.verb ?? "", "data-face": task.face ?? "" });
   write(parts.face, FACES[task.face] ?? "");
   show(parts.face, Boolean(FACES[task.face]));
   write(parts.kicker, task.kicker);
@@ -66,7 +68,7 @@ function paint(panel) {
   write(parts.warning, warning ? `! ${warning}` : "");
   drawCards(panel);
   keyed(parts.buttons, [language(), task.buttons], (node) => node.append(...task.buttons.map(pressable)));
-  set(parts.buttons, { class: `buttons count-${task.buttons.length}` });
+  set(parts.buttons, { class: `buttons count-${task.buttons.length}${task.row ? ` row-${task.row}` : ""}` });
   show(parts.buttons, task.buttons.length > 0);
   tick(panel);
 }
@@ -84,7 +86,8 @@ function drawCards(panel) {
 
 /** A button for something that is sent to the table. */
 export function pressable(button) {
-  const node = html("button", { type: "button", class: `press press-${button.kind}`, "data-action": button.action ?? "choose" }, html("span", { class: "label", text: button.label }));
+  const marks = ["can", "sure", "gold", "on"].filter((mark) => button[mark]).map((mark) => ` ${mark}`).join("");
+  const node = html("button", { type: "button", class: `press press-${button.kind}${marks}`, "data-action": button.action ?? "choose" }, labelled(button.label));
   if (button.choose) node.choose = button.choose;
   else node.press = button;
   node.disabled = !button.ready;
@@ -128,5 +131,10 @@ function tick(panel) {
 function wording(word) {
   if (word.kind === "slow") return say("answer.slow");
   const rule = word.rule ? say("refused.rule", { rule: word.rule }) : "";
-  return say("refused.say", { reason: sayCode("refused", word.code) }) + rule;
+  return say("refused.say", { reason: sayCode("refused", word.code, worded(word.params)) }) + rule;
+}
+
+/** Params of a refusal as words: tiles and seats by their names. */
+function worded({ tile, seat, ...rest }) {
+  return { ...rest, tile: tileName(tile) || tile, seat: seatName(seat) };
 }

@@ -26,7 +26,7 @@ export class Presses {
     if (known?.state === "pending" && this.now() - known.at < SLOW_MS) return;
     const id = known?.state === "pending" ? known.id : randomId();
     if (!known && this.entries.size >= MOST) this.entries.delete(this.entries.keys().next().value);
-    this.entries.set(key, { id, want: button.want, at: this.now(), state: "pending", code: "", rule: "" });
+    this.entries.set(key, { id, want: button.want, at: this.now(), state: "pending", code: "", rule: "", params: {} });
     this.publish({ id, epoch: this.epoch, want: button.want, action: button.action, params: button.params });
   }
 
@@ -39,7 +39,7 @@ export class Presses {
     for (const [key, entry] of this.entries) {
       const answer = answers.get(entry.id);
       if (entry.state === "pending" && answer) {
-        Object.assign(entry, { state: answer.ok ? "ok" : "refused", code: answer.code, rule: answer.rule, at: this.now() });
+        Object.assign(entry, { state: answer.ok ? "ok" : "refused", code: answer.code, rule: answer.rule, params: answer.params ?? {}, at: this.now() });
       }
       const over = this.now() - entry.at > KEPT_MS;
       const gone = entry.want !== "" && !outstanding.has(entry.want);
@@ -54,7 +54,7 @@ export class Presses {
     return entry.state === "pending" && this.now() - entry.at >= SLOW_MS ? "slow" : entry.state;
   }
 
-  /** What must be said of the latest press: {kind: "slow" | "refused", code, rule}, or null. */
+  /** What must be said of the latest press: {kind: "slow" | "refused", code, rule, params}, or null. */
   word() {
     let latest = null;
     for (const entry of this.entries.values()) {
@@ -63,7 +63,7 @@ export class Presses {
       const refused = entry.state === "refused" && age < KEPT_MS;
       if ((slow || refused) && (!latest || entry.at >= latest.at)) latest = { ...entry, kind: slow ? "slow" : "refused" };
     }
-    return latest && { kind: latest.kind, code: latest.code, rule: latest.rule };
+    return latest && { kind: latest.kind, code: latest.code, rule: latest.rule, params: latest.params };
   }
 }
 

@@ -1,12 +1,15 @@
 // The strips above and below the table: who I am, who deals, the gold, what is left; my tiles or my flowers.
 
+import { chipsNodes } from "./chips.js";
+import { nameOf, seatBadge } from "./people.js";
+import { fromMe, signed } from "./settling.js";
 import { html, keyed, set, show } from "./svg.js";
-import { language, rulesName, say, tileName } from "./text.js";
+import { language, minus, rulesName, say, tileName } from "./text.js";
 import { parseTiles, sortTiles, tilePicture } from "./tiles.js";
 import { whiteStands } from "./widgets.js";
 
-/** The top strip inside `holder`; `onMenu` is called when the settings are asked for. */
-export function createTop(holder, onMenu) {
+/** The top strip inside `holder`; `onMenu` and `onHistory` are called when settings or history are asked for. */
+export function createTop(holder, onMenu, onHistory) {
   const parts = Object.fromEntries(["who", "dealer", "gold", "left", "hand"].map((name) => [name, html("div", { class: `top-${name}` })]));
   const menu = html("button", { type: "button", class: "menu-button" }, html("span", { text: "☰" }));
   menu.addEventListener("click", onMenu);
@@ -15,22 +18,26 @@ export function createTop(holder, onMenu) {
     draw(view, viewer) {
       set(menu, { "aria-label": say("top.menu") });
       const words = language();
-      keyed(parts.who, [words, viewer, view.dealer === viewer], (node) => who(node, viewer, view.dealer === viewer));
+      const name = viewer ? nameOf(view, viewer) : "";
+      keyed(parts.who, [words, viewer, name, view.dealer === viewer], (node) => who(node, viewer, name, view.dealer === viewer));
       keyed(parts.dealer, [words, viewer, view.dealer, view.streak, view.base], (node) => dealer(node, view, viewer));
       keyed(parts.gold, [words, view.gold?.face ?? null, view.gold?.white ?? null, view.gold?.state ?? null], (node) => gold(node, view.gold));
-      keyed(parts.left, [words, view.left], (node) => left(node, view.left));
-      keyed(parts.hand, [words, view.hand, view.hands, sorted(view)], (node) => hand(node, view));
+      const count = view.play?.to_draw ?? view.left;
+      keyed(parts.left, [words, count], (node) => left(node, count));
+      const counted = view.match ? { hand: view.match.hand, hands: view.match.hands } : { hand: view.hand, hands: view.hands };
+      const opens = viewer && view.match ? onHistory : null;
+      keyed(parts.hand, [words, counted, view.match?.left_min ?? null, sorted(view), Boolean(opens)], (node) => hand(node, view, counted, opens));
     },
   };
 }
 
-function who(node, viewer, deals) {
+function who(node, viewer, name, deals) {
   if (!viewer) {
     node.append(html("span", { class: "who-name", text: say("wall_view") }));
     return;
   }
   set(node, { class: `top-who seat-${viewer}` });
-  node.append(html("span", { class: "who-glyph", text: say(`glyph.${viewer}`) }), html("span", { class: "who-name", text: say(`seat.${viewer}`) }));
+  node.append(html("span", { class: "who-glyph", text: say(`glyph.${viewer}`) }), html("span", { class: "who-name", text: name }));
   if (deals) node.append(html("span", { class: "dealer-mark", text: say("mark.dealer") }));
 }
 
@@ -68,10 +75,21 @@ function sorted(view) {
   return sorting && view.wall ? Object.values(sorting.tiles).reduce((sum, count) => sum + count, 0) : null;
 }
 
-function hand(node, view) {
-  if (view.hand > 0) node.append(html("span", { text: view.hands ? say("top.hand_of", { n: view.hand, of: view.hands }) : say("top.hand", { n: view.hand }) }));
+/** Which hand of how many, how long the table is booked for; a touch opens the history. */
+function hand(node, view, { hand: n, hands: of }, opens) {
+  const lines = [];
+  if (n > 0) lines.push(html("span", { text: of ? say("top.hand_of", { n, of }) : say("top.hand", { n }) }));
+  const minutes = view.match?.left_min;
   const tiles = sorted(view);
-  if (tiles !== null) node.append(html("span", { class: "quiet small", text: say("top.sorting", { n: tiles }) }));
+  if (typeof minutes === "number") lines.push(html("span", { class: "quiet small", text: say("top.minutes", { n: minutes }) }));
+  else if (tiles !== null) lines.push(html("span", { class: "quiet small", text: say("top.sorting", { n: tiles }) }));
+  if (!opens) {
+    node.append(...lines);
+    return;
+  }
+  const button = html("button", { type: "button", class: "history-button", "aria-label": say("sheet.history") }, html("span", { class: "history-lines" }, ...lines), html("span", { class: "history-mark", "aria-hidden": "true", text: "☷" }));
+  button.addEventListener("click", opens);
+  node.append(button);
 }
 
 /** The bottom strip: my tiles where they are read, else my flowers; my points. */
@@ -86,7 +104,8 @@ export function createBottom(holder) {
       const mine = view.me?.tiles ?? null;
       const laid = view.flowers?.[viewer] ?? [];
       const words = language();
-      keyed(tiles, [words, mine, gold], (node) => node.append(...sortTiles(parseTiles(mine), gold).map((face) => tilePicture(face, tileName(face), face === gold ? "golden" : ""))));
+      const drawn = drawnTile(view);
+      keyed(tiles, [words, mine, gold, drawn], (node) => myTiles(node, mine, gold, drawn));
       show(tiles, Boolean(mine));
       const rules = viewer && (view.wall || laid.length) ? "" : rulesLine(view);
       keyed(flowers, [words, laid, Boolean(mine), rules], (node) => {
@@ -94,12 +113,39 @@ export function createBottom(holder) {
         else myFlowers(node, laid, Boolean(mine));
       });
       show(flowers, !mine || laid.length > 0);
-      keyed(points, [words, view.me?.points ?? null], (node) => {
-        if (typeof view.me?.points === "number") node.append(html("span", { text: say("bottom.points", { n: view.me.points }) }));
-      });
+      keyed(points, [words, viewer, view.me?.points ?? null, view.match?.points, view.match?.chips, view.match?.deck], (node) => myPoints(node, view, viewer));
       set(holder, { "data-tiles": mine ? "read" : "none" });
     },
   };
+}
+
+/** The tile that I have drawn and not yet answered for, or "". */
+function drawnTile(view) {
+  const asked = view.me?.wants?.find((want) => ["turn", "lap"].includes(want.verb));
+  return asked?.params.drawn ?? "";
+}
+
+/** My tiles in order, golds first, the drawn one set apart. */
+function myTiles(node, mine, gold, drawn) {
+  const sorted = sortTiles(parseTiles(mine), gold);
+  const at = drawn ? sorted.lastIndexOf(drawn) : -1;
+  const last = at >= 0 ? sorted.splice(at, 1) : [];
+  const picture = (face, extra) => tilePicture(face, tileName(face), `${extra}${face === gold ? " golden" : ""}`.trim());
+  node.append(...sorted.map((face) => picture(face, "")), ...last.map((face) => picture(face, "drawn")));
+}
+
+/** My points, what I hold in chips, and how far each of the others is ahead or behind. */
+function myPoints(node, view, viewer) {
+  const { match } = view;
+  const mine = view.me?.points ?? match?.points?.[viewer];
+  if (!viewer || typeof mine !== "number") return;
+  node.append(html("div", { class: "points-mine" }, html("span", { class: "points-sum", text: say("bottom.points", { n: minus(mine) }) }), ...chipsNodes(match, viewer)));
+  if (!match?.points) return;
+  const others = fromMe(viewer).slice(1).map((seat) => {
+    const ahead = mine - (match.points[seat] ?? 0);
+    return html("span", { class: "gap", "data-seat": seat }, seatBadge(seat), html("span", { class: ahead < 0 ? "behind" : "ahead", text: signed(ahead) }));
+  });
+  node.append(html("div", { class: "points-others" }, html("span", { class: "quiet", text: say("bottom.against") }), ...others));
 }
 
 /** Between hands: which rules are played. */

@@ -1,18 +1,27 @@
 // What do I do now? One view in, one task out: a sentence, a line below it, a body to choose from, and buttons.
 //
-// A task is {id, tone, kicker, say, hint, body, buttons, leftMs}. `tone` is "mine" (act), "all" (anyone may act),
-// "wait" or "alert". A button is {want, action, params, label, kind: "primary" | "second", ready}.
+// A task is {id, tone, kicker, say, hint, body, buttons, leftMs, keep, wide, row}. `tone` is "mine" (act), "all" (anyone
+// may act), "wait" or "alert". `keep` names what a half-made choice is kept under (the id where there is none), `wide`
+// gives the column the whole width ("low": on low displays alone, "always"), `row` lays the buttons. A button is
+// {want, action, params, label, kind: "primary" | "second" | "third" | "five" | "vote", ready, can, sure} or {choose}.
 
 import { alertTask } from "./alerts.js";
 import { ANSWERS } from "./prompts.js";
+import { besides, undoCard } from "./prompts_match.js";
 import { sayCode, say } from "./text.js";
 import { waitingTask } from "./waiting.js";
 
 /** Prompts in the order of their urgency: the first that is outstanding is shown. */
 const ORDER = [
-  "stopped", "count", "retry", "gold_check", "dice_check", "dice_lost", "hand_check", "opening", "dice", "gold_face", "flip",
-  "roll", "take", "flowers", "row", "push_in", "lift", "start", "tail",
+  "stopped", "parked", "paused", "count_wrong", "reader_check", "wrong_discard", "count", "retry", "gold_check", "dice_check",
+  "dice_lost", "hand_check", "opening", "claim", "flower", "lap", "replace", "lay", "turn", "draw", "vote", "object_entry",
+  "objection", "agree", "entry", "book", "dice", "gold_face", "flip", "roll", "take", "flowers", "seats", "row", "push_in", "lift",
+  "start", "tail",
 ];
+/** Prompts that a window of the whole table counts down. */
+const WINDOWED = new Set(["opening", "claim", "agree"]);
+/** Wants that are never the task: they stand beside it, as buttons or as a card. */
+const BESIDE = ["undo", "swap"];
 /** Prompts that a stopped or unreachable machine does not stand in the way of. */
 const MACHINE_PROMPTS = new Set(["count", "retry"]);
 
@@ -25,9 +34,18 @@ export function taskOf(view, viewer, choice = {}) {
     if (inBackground(view, want)) continue;
     const answer = ANSWERS[want.verb];
     const task = answer?.({ view, viewer, want, wants, choice });
-    if (task) return { ...frame(view), id: want.id, verb: want.verb, leftMs: want.left_ms ?? null, ...task };
+    if (task) return withBeside(view, viewer, choice, { ...frame(view), id: want.id, verb: want.verb, leftMs: want.left_ms ?? (WINDOWED.has(want.verb) ? view.window?.left_ms : null) ?? null, ...task });
   }
-  return { ...frame(view), ...waitingTask(view, viewer), verb: "" };
+  return withBeside(view, viewer, choice, { ...frame(view), ...waitingTask(view, viewer), verb: "" });
+}
+
+/** Wants beside the task: taking the last booking back, swapping seats. */
+export function besideWants(view) {
+  return (view.me?.wants ?? []).filter((want) => BESIDE.includes(want.verb));
+}
+
+function withBeside(view, viewer, choice, task) {
+  return { ...task, buttons: [...task.buttons, ...besides(view, viewer, besideWants(view), choice)] };
 }
 
 /** The wants of this seat that the page knows, most urgent first. */
@@ -57,6 +75,7 @@ function retryButtons(wants) {
 export function noticesOf(view) {
   const cards = [];
   for (const ask of view.me?.pairing ?? []) cards.push(pairingCard(ask));
+  for (const want of besideWants(view)) if (want.params.asked_by?.length) cards.push(undoCard(want, view.me.seat));
   for (const want of orderedWants(view)) if (inBackground(view, want)) cards.push(backgroundCard(view, want));
   for (const notice of view.notices ?? []) {
     const seat = notice.seat === "view" ? say("wall_view") : notice.seat ? say(`seat.${notice.seat}`) : "";

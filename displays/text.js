@@ -62,6 +62,11 @@ export function rulesName(name) {
   return hasWords(`rules.${name}`) ? say(`rules.${name}`) : name;
 }
 
+/** A number with a true minus. */
+export function minus(number) {
+  return number < 0 ? `−${-number}` : String(number);
+}
+
 /** `5+1`. */
 export function diceText(dice) {
   return Array.isArray(dice) ? `${dice[0]}+${dice[1]}` : "";

@@ -43,6 +43,12 @@ export function tileAt(face, x, y, width) {
   return svg("g", { transform: `translate(${x} ${y}) scale(${scale})`, "data-face": face }, svg("use", { href: `#tile-${face}`, ...SIZE }));
 }
 
+/** A back as a group inside another drawing, in the colour of set 1 or 2. */
+export function backAt(set, x, y, width) {
+  const scale = width / 60;
+  return svg("g", { transform: `translate(${x} ${y}) scale(${scale})`, "data-back": set }, svg("use", { href: `#back-${set === 2 ? 2 : 1}`, ...SIZE }));
+}
+
 /** `123m5p` as a list of faces; what cannot be read is left out. */
 export function parseTiles(run) {
   const tiles = [];

@@ -1,7 +1,8 @@
 // What is said to a seat of which nothing is asked: whom the table waits for, where everybody may know.
 
 import { fullPlace } from "./places.js";
-import { diceText, say, sayCode, seatName, tileName } from "./text.js";
+import { diceText, say, seatName, tileName } from "./text.js";
+import { lastWords, waitPlay, waitSettle } from "./waiting_play.js";
 
 /** The waiting task of a view. */
 export function waitingTask(view, viewer) {
@@ -12,20 +13,21 @@ export function waitingTask(view, viewer) {
   if (phase === "flowers") return waitFlowers(view, viewer);
   if (phase === "gold") return waitGold(view, viewer);
   if (phase === "opening") return { say: say("wait.opening"), hint: goldHint(view), body: goldBody(view) };
-  if (phase === "over") return { say: resultWords(view, "over") ?? say("wait.over"), hint: say("wait.over") };
+  if (phase === "play") return waitPlay(view, viewer);
+  if (phase === "settle") return waitSettle(view, viewer);
+  if (phase === "paused") return { say: say("alert.paused.say"), hint: say("alert.paused.hint"), face: "paused" };
+  if (phase === "over") return { say: lastWords(view.result) || say("wait.over"), hint: say("wait.over") };
   if (phase === "ended") return { say: say("wait.ended"), hint: say("wait.hint_ended"), face: "ended" };
-  if (phase === "lift" && view.machine?.centre === "down") return { say: say("wait.lift_key"), hint: resultWords(view, "result") ?? "" };
+  if (phase === "seating") return view.dice ? waitRoll(view, viewer) : { say: say("wait.seating"), hint: "" };
+  if (phase === "lift" && view.machine?.centre === "down") return { say: say("wait.lift_key"), hint: resultWords(view) ?? "" };
   if (phase === "push_in" && view.machine?.centre === "up") return { say: say("wait.push_key"), hint: "" };
   const closing = view.use === "closing" ? say("wait.closing") : "";
-  return { say: say(`wait.${phase}`), hint: closing || (resultWords(view, "result") ?? "") };
+  return { say: say(`wait.${phase}`), hint: closing || (resultWords(view) ?? "") };
 }
 
 /** The last hand's result in words, or null while there is none. */
-export function resultWords(view, group) {
-  const result = view.result;
-  if (!result) return null;
-  if (result.winner && result.way) return say(`${group}.won`, { seat: say(`seat.${result.winner}`), way: sayCode("way", result.way) });
-  return group === "result" ? say("result.drawn") : null;
+export function resultWords(view) {
+  return view.result ? say("wait.last", { result: lastWords(view.result) }) : null;
 }
 
 /** What the gold is and how it came about, for the line below. */

@@ -5,13 +5,19 @@ import { SEATS } from "./geometry.js";
 import { html } from "./svg.js";
 import { rulesName, say, tileName } from "./text.js";
 import { FLOWERS, HONOURS, backPicture, tilePicture } from "./tiles.js";
+import { choice, stepper } from "./widget_parts.js";
+import { HAND_BODIES } from "./widgets_hand.js";
+import { SETTLING_BODIES } from "./widgets_settling.js";
+
+export { labelled } from "./widget_parts.js";
 
 /** kind → fills a node with a task's body. */
 export const BODIES = {
+  ...HAND_BODIES,
+  ...SETTLING_BODIES,
   dice: (node, { dice }) => node.append(html("div", { class: "great-dice" }, ...dice.map(diePicture))),
   dice_pad: (node, { first, second }) => node.append(diceRow("first", first, 1), diceRow("second", second, 2)),
   faces,
-  flowers,
   gold: (node, { face, white }) => {
     node.append(html("div", { class: "great-gold" }, tilePicture(face, tileName(face), "golden"), ...(white ? whiteStands(white) : [])));
   },
@@ -25,12 +31,6 @@ export const BODIES = {
 /** 白板 beside the tile it stands for. */
 export function whiteStands(white) {
   return [html("span", { class: "white-stands" }, tilePicture("5z", tileName("5z")), html("span", { text: "=" }), tilePicture(white, tileName(white)))];
-}
-
-function choice(classes, pressed, patch, label, ...children) {
-  const node = html("button", { type: "button", class: classes, "aria-pressed": String(pressed), "aria-label": label }, ...children);
-  node.choose = patch;
-  return node;
 }
 
 function diceRow(name, chosen, number) {
@@ -50,32 +50,6 @@ function faces(node, { tile, suit }) {
     html("div", { class: "suits" }, ...tabs),
     html("div", { class: "face-grid" }, ...all.map((face) => choice("face-choice", face === tile, { tile: face, suit }, tileName(face), tilePicture(face, tileName(face))))),
   );
-}
-
-function flowers(node, { want, mine, taken, viewer, undo }) {
-  node.append(html("div", { class: "flower-grid" }, ...FLOWERS.map((face) => flowerField(face, { want, viewer, undo, mine: mine.includes(face), by: taken[face] }))));
-}
-
-function flowerField(face, { want, viewer, undo, mine, by }) {
-  const other = by && by !== viewer && !mine;
-  const own = mine || by === viewer;
-  const owner = other ? by : own ? viewer : null;
-  const badge = owner ? [html("span", { class: "owner", text: say(`glyph.${owner}`) })] : [];
-  const node = html(
-    "button",
-    {
-      type: "button",
-      class: `flower-field${owner ? ` owned seat-${owner}` : ""}`,
-      "aria-pressed": String(Boolean(own)),
-      "aria-label": tileName(face),
-      "data-flower": face,
-    },
-    tilePicture(face, tileName(face)),
-    ...badge,
-  );
-  node.press = { want, action: own ? "unflower" : "flower", params: { tile: face } };
-  node.disabled = Boolean(other) || (Boolean(own) && !undo);
-  return node;
 }
 
 function sides(node, { sides: list }) {
@@ -112,7 +86,7 @@ function turns(node, { seat, dealer, n, of }) {
   node.append(html("div", { class: "turns" }, html("ol", {}, ...seats), html("progress", { class: `seat-${seat}`, max: Math.max(1, of), value: n })));
 }
 
-function start(node, { rules, layout, rulesets }) {
+function start(node, { rules, layout, rulesets, hands, minutes, seats }) {
   const names = rulesets.map((one) => (typeof one === "string" ? one : one.name));
   const at = Math.max(0, names.indexOf(rules));
   const step = (by) => {
@@ -125,10 +99,17 @@ function start(node, { rules, layout, rulesets }) {
   if (names.length > 1) row.append(choice("step", false, step(1), say("press.after"), html("span", { text: "›" })));
   const layouts = layoutsOf(rulesets, rules);
   const kinds = layouts.map((one) => choice("layout-choice", one === (layout ?? layouts[0]), { rules, layout: one }, say(`layout.${one}`), html("span", { text: say(`layout.${one}`) })));
-  node.append(
-    html("div", { class: "start-choice" }, html("span", { class: "field", text: say("field.rules") }), row),
-    ...(kinds.length ? [html("div", { class: "start-choice" }, html("span", { class: "field", text: say("field.layout") }), html("div", { class: "layouts" }, ...kinds))] : []),
-  );
+  const draws = ["free", "dice"].map((one) => choice("layout-choice", one === seats, { seats: one }, say(`seating.${one}`), html("span", { text: say(`seating.${one}`) })));
+  node.append(html("div", { class: "start-fields" },
+    startField("rules", row),
+    ...(kinds.length ? [startField("layout", html("div", { class: "layouts" }, ...kinds))] : []),
+    ...(seats ? [startField("seats", html("div", { class: "layouts" }, ...draws))] : []),
+    ...[hands, minutes].filter(Boolean).map((one) => html("div", { class: "start-choice" }, html("span", { class: "field", text: one.label }), stepper(one))),
+  ));
+}
+
+function startField(name, row) {
+  return html("div", { class: `start-choice start-${name}` }, html("span", { class: "field", text: say(`field.${name}`) }), row);
 }
 
 /** Layouts of a rule profile: as the table says, else both. */

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 
 from engine import events as e
 from engine import inputs as i
-from engine.chain import Chain, Refused
+from engine.book.deciding import AGREEMENT, ENTRY, KEEPING, OBJECTION, VOTE
+from engine.closing import unpark
+from engine.deciding import Chain, Refused
 from engine.dice import DiceError, check_dice
-from engine.state import expected_hand, tail_drawn
-from engine.steps import (
-    after_flowers,
-    close_window,
-    dice_stand,
-    end_hand,
-    face_stands,
-    record_step,
-    sort_again,
-    want_gold_roll,
-    wins_by_flowers,
+from engine.golds import after_flowers, face_stands, place_of_face
+from engine.play import Action
+from engine.refereeing import action_of, admit, as_seen, believe, done_by_hand, play
+from engine.sessions import ask_swap, ask_undo, may_undo, sit_down, swap_offers
+from engine.settling import keep_book, tell
+from engine.state import (
+    UNREAD,
+    current_take,
+    expected_hand,
+    gone_from_wall,
+    held_flowers,
+    next_of_tail,
+    tail_drawn,
 )
-from engine.tiles import ALL_FACES, SEATS, is_flower, play_order
+from engine.steps import dice_stand, record_step, sort_again, want_gold_roll, wins_by_flowers
+from engine.tiles import ALL_FACES, SEATS, is_flower
 from engine.wants import Want
 
 
@@ -135,8 +141,12 @@ def _shift_tail(chain: Chain, asked: i.SeatAction, _: Want) -> None:
 
 
 def _flowers_ok(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """R26: who has laid out all eight wins before the gold is opened, in rules that know it."""
     chain.add(e.FlowersDone(asked.seat))
-    want_gold_roll(chain)
+    if any(wins_by_flowers(chain.state, seat) for seat in SEATS):
+        keep_book(chain)
+    else:
+        want_gold_roll(chain)
 
 
 def _enter_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -146,6 +156,11 @@ def _enter_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
         raise Refused("bad_value", "R8", {"field": "tile", "expected": "a face of these rules"})
     if is_flower(tile) and any(tile in flowers for flowers in chain.state.play.flowers.values()):
         raise Refused("flower_taken", "R8", {"tile": tile})
+    turned_back = sum(passed.tile == tile and passed.why == "third_same" for passed in chain.state.play.passed)
+    if turned_back >= known[tile]:
+        raise Refused("no_such_tile", "R9", {"tile": tile})
+    if chain.state.reads_tiles and not place_of_face(chain.state, tile):
+        raise Refused("no_such_tile", "R8", {"tile": tile})
     chain.add(e.GoldEntered(asked.seat, tile))
 
 
@@ -161,20 +176,55 @@ def _object_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
 
 
 def _hand_ok(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    """The seat's word settles it (a correction, journaled): as many tiles as wanted are taken as they are seen,
-    fewer are a reader's fault, and the wall is believed."""
+    """The seat's word settles it (a correction, journaled): as many tiles as wanted are taken as they are seen, and
+    the wall is put right with them; fewer are a reader's fault, and the wall is believed.
+    """
     state = chain.state
-    seen = state.play.seen[(asked.seat, "hand")]
-    counted_right = len(seen) == len(expected_hand(state, asked.seat))
-    record_step(chain, asked.seat)
-    if counted_right:
-        chain.add(e.HandAccepted(asked.seat, seen))
+    believed = expected_hand(state, asked.seat)
+    seen = _filled(state.play.seen[(asked.seat, "hand")], believed)
+    if len(seen) == len(believed):
+        _correct_wall(chain, asked.seat, seen, believed)
+        record_step(chain, asked.seat)
+        if Counter(seen) != Counter(believed):
+            chain.add(e.HandAccepted(asked.seat, seen))
+    else:
+        record_step(chain, asked.seat)
+        chain.add(e.ZoneAccepted(asked.seat, "hand", believed))
     after_flowers(chain, asked.seat)
+
+
+def _filled(seen: tuple[str, ...], believed: tuple[str, ...]) -> tuple[str, ...]:
+    """A reader's tiles with those it could not read taken to be what else is believed to be there."""
+    rest = (Counter(believed) - Counter(seen)).elements()
+    return tuple(next(rest, tile) if tile == UNREAD else tile for tile in seen)
+
+
+def _correct_wall(chain: Chain, seat: str, seen: tuple[str, ...], believed: tuple[str, ...]) -> None:
+    """Tiles that were taken are others than the wall's readers said: those stand elsewhere in it, and are exchanged."""
+    state = chain.state
+    more = list((Counter(seen) - Counter(believed)).elements())
+    less = list((Counter(believed) - Counter(seen)).elements())
+    take, wall = current_take(state), state.play.wall
+    taken = take[2] if take is not None else next_of_tail(state, len(held_flowers(state, seat)))
+    standing = [place for place in wall if place not in gone_from_wall(state) and place not in taken]
+    exchanged: list[tuple[str, str]] = []
+    used: set[str] = set()
+    for right, wrong in zip(more, less, strict=True):
+        here = next((place for place in taken if wall[place] == wrong and place not in used), None)
+        there = next((place for place in reversed(standing) if wall[place] == right and place not in used), None)
+        if here is None or there is None:
+            raise Refused("no_such_tile", "R39", {"tile": right})
+        used |= {here, there}
+        exchanged += [(here, right), (there, wrong)]
+    if exchanged:
+        chain.add(e.WallCorrected(seat, tuple(exchanged)))
 
 
 def _done_by_hand(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     """The seat says that it has done its step although no reader shows it: the wall is believed."""
+    believed = expected_hand(chain.state, asked.seat)
     record_step(chain, asked.seat)
+    chain.add(e.ZoneAccepted(asked.seat, "hand", believed))
     after_flowers(chain, asked.seat)
 
 
@@ -183,31 +233,66 @@ def _clear_stop(chain: Chain, asked: i.SeatAction, _: Want) -> None:
         chain.add(e.ReleaseWanted(asked.seat))
 
 
-def _play_begins(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    for seat in play_order(chain.state.dealer):
-        if wins_by_flowers(chain.state, seat):
-            return end_hand(chain, seat, "shuanghuagang")
-    return end_hand(chain, "", "")
-
-
 def _claim(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    way = asked.params.get("way")
-    if (asked.seat, way) not in chain.state.play.claims:
-        raise Refused("no_claim", "R28", {"way": str(way)})
-    chain.add(e.OpeningAnswered(asked.seat, str(way)))
-    _close_when_all_answered(chain)
+    """R25: an opening is claimed; the tile dropped for the flipped gold is named where one must be."""
+    play(chain, asked.seat, Action("hu", tile=action_of(asked).tile, way=action_of(asked).way))
 
 
-def _pass(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    chain.add(e.OpeningAnswered(asked.seat, ""))
-    _close_when_all_answered(chain)
+def _act(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """Anything in play: what is allowed is for the rules to say."""
+    play(chain, asked.seat, action_of(asked))
 
 
-def _close_when_all_answered(chain: Chain) -> None:
-    """R13: the window ends early only when every seat has answered, whatever it holds."""
-    if len(chain.state.play.answers) == 4:
-        close_window(chain)
+def _tell(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """Anything in the book of a hand: what is allowed is for the book to say."""
+    tell(chain, asked.seat, asked.action, asked.params)
 
+
+def _undo(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    if not may_undo(chain.state):
+        raise Refused("cannot_undo", "R41")
+    ask_undo(chain, asked.seat)
+
+
+def _keep(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    chain.add(e.UndoKept(asked.seat))
+
+
+def _swap(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    right = asked.params.get("right")
+    allowed = swap_offers(chain.state).get(asked.seat, ())
+    if right not in allowed:
+        raise Refused("no_swap", "R2", {"rights": list(allowed)})
+    ask_swap(chain, asked.seat, str(right))
+
+
+def _seated(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    sit_down(chain, asked.seat)
+
+
+def _unpark(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    unpark(chain, asked.seat)
+
+
+_IN_PLAY: Mapping[str, tuple[str, ...]] = {
+    "opening": ("pass",),
+    "turn": (
+        "hu", "kong_concealed", "kong_added", "tour_discard", "discard", "discard_down", "expose_false",
+    ),
+    "claim": ("hu", "kong_open", "pong", "chi", "pass", "expose_false"),
+    "lap": ("hu", "kong_concealed", "kong_added", "tour_discard", "pass", "expose_false"),
+    "flower": ("hu", "pass"),
+}  # fmt: skip
+"""Prompts of play and the actions of `engine.play` that answer them."""
+
+_IN_BOOK: Mapping[str, tuple[str, ...]] = {
+    "book": KEEPING,
+    "entry": ENTRY,
+    "agree": AGREEMENT,
+    "object_entry": OBJECTION,
+    "vote": VOTE,
+}
+"""Prompts of the book and the actions of `engine.book` that answer them."""
 
 ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] = {
     ("start", "start"): _start,
@@ -239,9 +324,21 @@ ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] =
     ("gold_check", "agree"): _agree_face,
     ("gold_check", "object"): _object_face,
     ("hand_check", "ok"): _hand_ok,
-    ("opening", "ok"): _play_begins,
     ("opening", "claim"): _claim,
-    ("opening", "pass"): _pass,
+    **{(verb, action): _act for verb, actions in _IN_PLAY.items() for action in actions},
+    **{(verb, action): _tell for verb, actions in _IN_BOOK.items() for action in actions},
+    ("draw", "by_hand"): done_by_hand,
+    ("replace", "by_hand"): done_by_hand,
+    ("lay", "by_hand"): done_by_hand,
+    ("count_wrong", "ok"): believe,
+    ("count_wrong", "admit"): admit,
+    ("reader_check", "believed"): believe,
+    ("reader_check", "seen"): as_seen,
+    ("undo", "undo"): _undo,
+    ("undo", "keep"): _keep,
+    ("swap", "swap"): _swap,
+    ("seats", "ok"): _seated,
+    ("parked", "unpark"): _unpark,
 }
 
 KEYS: Mapping[str, tuple[tuple[str, str], ...]] = {

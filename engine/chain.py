@@ -1,13 +1,9 @@
-"""What deciding needs: the events decided so far, and the refusal of an input."""
+"""The refusal of an input, by whichever part of the engine decides."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-
-from engine.events import Event
-from engine.folding import apply
-from engine.state import State
 
 
 class Refused(Exception):
@@ -18,18 +14,3 @@ class Refused(Exception):
         self.code = code
         self.rule = rule
         self.params = {} if params is None else params
-
-
-class Chain:
-    """Events decided so far and the state after them."""
-
-    __slots__ = ("events", "state")
-
-    def __init__(self, state: State) -> None:
-        self.state = state
-        self.events: list[Event] = []
-
-    def add(self, event: Event) -> None:
-        """One more event; the state follows at once."""
-        self.events.append(event)
-        self.state = apply(self.state, event)

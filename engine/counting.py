@@ -13,7 +13,7 @@ from engine.outcome import Foul, HandEnd, Held, Win
 from engine.ruleset import Ruleset
 from engine.tally import FalseWin, Items, Tally, Winner
 from engine.tiles import SEATS, is_flower
-from engine.water import water
+from engine.water import last_tile_water, water
 
 TOUR_WAYS: tuple[str, ...] = ("youjin", "shuangyou", "sanyou")
 
@@ -110,11 +110,10 @@ def _last_tile(rules: Ruleset, gold: str | None, held: Held, win: Win | None) ->
         return 0
     face = natural_face(rules, gold, win.tile)
     if any(meld.kind == "pong" and natural_face(rules, gold, meld.tiles[0]) == face for meld in held.melds):
-        return 1
+        return last_tile_water(rules, "pong", False)
     if held.concealed.count(win.tile) < 4:
         return 0
-    honour = counts_as_honour(rules, gold, win.tile)
-    return rules.water.kong_concealed[honour] - rules.water.triplet[honour]
+    return last_tile_water(rules, "triplet", counts_as_honour(rules, gold, win.tile))
 
 
 def _all_sets(counts: Counter[str]) -> bool:

@@ -51,7 +51,8 @@ def check_end(rules: Ruleset, end: HandEnd, golds: Mapping[str, int], shown: Seq
     _check_gold_copies(rules, end)
     for seat in shown:
         if seat not in winners and seat not in outcome.covered:
-            _check_size(rules, end, seat, (rules.hand, rules.hand + 1) if seat == end.dealer else (rules.hand,))
+            drawn = seat == end.dealer or outcome.foul is not None
+            _check_size(rules, end, seat, (rules.hand, rules.hand + 1) if drawn else (rules.hand,))
     for win in outcome.winners:
         _check_golds(rules, win, golds.get(win.seat))
         _check_flowers(win, end.held[win.seat])

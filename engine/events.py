@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, get_args
 
+from engine.book import BookEvent, decode_book_event, encode_book_event
 from engine.dice import Dice
+from engine.match.events import CODEC as MATCH_CODEC
+from engine.match.events import MatchEvent
+from engine.plain import EventError
+from engine.play.events import PlayEvent, decode_play_event, encode_play_event
 
-
-class EventError(ValueError):
-    """A record that is no event of this engine; the message names the type or field."""
+__all__ = ["Event", "EventError", "decode_event", "encode_event"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class MatchStarted:
     hands: int
     object_ms: int
     take_pace_ms: int
+    agree_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,23 +354,177 @@ class GoldOpened:
 
 
 @dataclass(frozen=True, slots=True)
-class OpeningBegun:
-    """R25's window opens; `claims` are all valid ones, strongest first (secret)."""
+class SessionSaid:
+    """Something happened in the session of matches: players, seats, bookings (`engine.match.events`)."""
 
-    claims: tuple[tuple[str, str], ...]
+    event: MatchEvent
 
 
 @dataclass(frozen=True, slots=True)
-class OpeningAnswered:
-    """A seat has claimed a way in the window, or passed (empty)."""
+class BookSaid:
+    """Something happened in the book of a hand that people tell (`engine.book.events`); what a seat entered is secret
+    until it is shown."""
+
+    event: BookEvent
+
+
+@dataclass(frozen=True, slots=True)
+class PlayBegun:
+    """The gold is known and the hands are complete: play begins from the tiles as they lie."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeatPlayed:
+    """What a seat does in play, with the fields of `engine.play.Action`; secret while a window is open."""
 
     seat: str
+    name: str
+    tile: str
+    tiles: tuple[str, ...]
     way: str
+    kind: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTimeUp:
+    """The time of an open window is over: who has not answered has passed (R13)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """Something happened in play (`engine.play.events`), a draw once it has been seen; the tiles drawn are secret."""
+
+    event: PlayEvent
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneAccepted:
+    """A seat says what lies in one of its zones, against its reader: a correction, kept as such (secret)."""
+
+    seat: str
+    zone: str
+    tiles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WallCorrected:
+    """A tile that was drawn is another than the wall's readers said: `(position, face)` as they are now (secret)."""
+
+    seat: str
+    tiles: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CountDoubted:
+    """What a seat's reader shows does not go with the hand for a while: that seat alone is asked (R39)."""
+
+    seat: str
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountRight:
+    """A doubted zone shows again what it should."""
+
+    seat: str
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class DiscardRefused:
+    """A discard that lies there is not allowed (R16, R17, R23): the seat is to take it back."""
+
+    seat: str
+    tile: str
+    code: str
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoAsked:
+    """A seat wants the last booking taken back; a second seat must want it too."""
+
+    seat: str
+
+
+@dataclass(frozen=True, slots=True)
+class UndoKept:
+    """A seat wants the last booking to stay."""
+
+    seat: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandReopened:
+    """The last booking has been taken back: the hand's book is open again."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandRebooked:
+    """A reopened hand is booked anew; the table goes on where it was."""
+
+    next_dealer: str
+    streak: int
+
+
+@dataclass(frozen=True, slots=True)
+class SeatsTaken:
+    """Everybody sits where the draw or the swap has put him (R2)."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAsked:
+    """R2: a seat uses its player's right to a swap; its throw decides."""
+
+    seat: str
+    right: str
+    player: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandDropped:
+    """The match has ended before the hand was dealt: the walls that stand are to be pushed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class MinutePassed:
+    """One minute more of the match has gone by on the table's clock."""
+
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PauseWanted:
+    """The floor pauses the match after this hand, or lets it go on."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ParkWanted:
+    """The table is to finish its cycle and park, with the reason (`command`, `key`, `power`, `time`, `fault`)."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """Nothing moves and the centre is closed; the match is kept for later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unparked:
+    """Somebody lets the table go on."""
+
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
 class HandEnded:
-    """A hand is over: the winner and way of an opening (R25, R26), or none; who deals next."""
+    """A hand is over and booked: who won how, or nobody; who deals next, how often the same has dealt before it."""
 
     winner: str
     way: str
@@ -482,8 +640,29 @@ Event: TypeAlias = (
     | GoldPassed
     | NextFlipped
     | GoldOpened
-    | OpeningBegun
-    | OpeningAnswered
+    | SessionSaid
+    | BookSaid
+    | PlayBegun
+    | SeatPlayed
+    | WindowTimeUp
+    | Played
+    | ZoneAccepted
+    | WallCorrected
+    | CountDoubted
+    | CountRight
+    | DiscardRefused
+    | UndoAsked
+    | UndoKept
+    | HandReopened
+    | HandRebooked
+    | SeatsTaken
+    | SwapAsked
+    | HandDropped
+    | MinutePassed
+    | PauseWanted
+    | ParkWanted
+    | Parked
+    | Unparked
     | HandEnded
     | OperationBroken
     | OperationRetried
@@ -498,9 +677,20 @@ Event: TypeAlias = (
 EVENT_TYPES: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)}
 
 
+_WITHIN: Mapping[type[Any], tuple[Callable[[Any], dict[str, Any]], Callable[[Any], Any]]] = {
+    SessionSaid: (MATCH_CODEC.encode, MATCH_CODEC.decode),
+    BookSaid: (encode_book_event, decode_book_event),
+    Played: (encode_play_event, decode_play_event),
+}
+"""Events that carry one of a machine within the table's: how that one is written and read."""
+
+
 def encode_event(event: Event) -> dict[str, Any]:
     """The event as plain JSON data: its type's name under `type` and its fields beside it."""
     body: dict[str, Any] = {"type": type(event).__name__}
+    within = _WITHIN.get(type(event))
+    if within is not None:
+        return {**body, "event": within[0](getattr(event, "event"))}  # noqa: B009
     for item in fields(event):
         body[item.name] = _plain(getattr(event, item.name))
     return body
@@ -516,6 +706,10 @@ def decode_event(body: Mapping[str, Any]) -> Event:
     given = set(body) - {"type"}
     if known != given:
         raise EventError(f"{name}: fields {sorted(known ^ given)} are missing or unknown")
+    within = _WITHIN.get(kind)
+    if within is not None:
+        wrapped: Event = kind(within[1](body["event"]))
+        return wrapped
     event: Event = kind(**{key: _frozen(body[key]) for key in known})
     return event
 

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
+from engine import book as books
 from engine import events as e
+from engine import match as matches
+from engine import play as plays
+from engine.book import sheet_of
+from engine.changing import replace
+from engine.dealing import make_deal, places_left
 from engine.opening import lines, side_positions, stand_positions, taking
+from engine.outcome import Held
+from engine.play import Action
+from engine.play import events as p
+from engine.play.state import fresh
 from engine.ruleset import load_ruleset
 from engine.state import (
     CountedRoll,
@@ -21,6 +30,8 @@ from engine.state import (
     Setup,
     SortJob,
     State,
+    Undoable,
+    gone_from_wall,
 )
 
 
@@ -40,9 +51,16 @@ def _match_started(state: State, event: e.MatchStarted) -> State:
         hands=event.hands,
         object_ms=event.object_ms,
         take_pace_ms=event.take_pace_ms,
+        options=event.options,
+        agree_ms=event.agree_ms,
     )
     return State(
         setup=setup,
+        session=state.session,
+        book_turn=state.book_turn,
+        book_said=state.book_said,
+        parks=state.parks,
+        gold_history=state.gold_history,
         phase="sorting",
         hand=state.hand + 1,
         first_hand=state.hand + 1,
@@ -64,6 +82,10 @@ def _match_ended(state: State, _: e.MatchEnded) -> State:
 
 
 def _phase(state: State, event: e.PhaseEntered) -> State:
+    """Back among the flowers the book that the eighth of them had opened is given up for what it says of them."""
+    if event.phase == "flowers" and state.book is not None:
+        flowers = dict(state.book.flowers)
+        return _play(replace(state, phase="flowers", book=None), flowers=flowers)
     return replace(state, phase=event.phase)
 
 
@@ -137,9 +159,26 @@ def _roll(state: State, **changes: Any) -> State:
     return _play(state, roll=replace(state.play.roll, **changes))
 
 
+_ROLL_PHASES: Mapping[str, str] = {"seat": "seating", "swap": "swapping"}
+
+
 def _roll_wanted(state: State, event: e.RollWanted) -> State:
-    phase = f"{event.purpose}_roll"
-    return _play(replace(state, phase=phase), roll=Roll(event.purpose, event.nth, event.thrower))
+    """Asked for again, even after a throw for something else, it is a new attempt, as another seat may be meant."""
+    phase = _ROLL_PHASES.get(event.purpose, f"{event.purpose}_roll")
+    attempts = _attempts(state)
+    roll = Roll(event.purpose, event.nth, event.thrower)
+    roll = replace(roll, attempt=attempts.get(_roll_key(roll), 0) + 1)
+    return _play(replace(state, phase=phase, attempts=attempts), roll=roll)
+
+
+def _roll_key(roll: Roll) -> str:
+    return f"roll-{roll.index}"
+
+
+def _attempts(state: State) -> Mapping[str, int]:
+    """The attempts with those of the throw that is given up: no id of it may come twice."""
+    roll = state.play.roll
+    return state.attempts if roll is None else {**state.attempts, _roll_key(roll): roll.attempt}
 
 
 def _roll_begun(state: State, event: e.RollBegun) -> State:
@@ -195,7 +234,7 @@ def _dice_rolled(state: State, event: e.DiceRolled) -> State:
     state = _roll(replace(state, unasked=()), stage="done", by=event.by, dice=event.dice)
     state = _play(state, rolls=(*state.play.rolls, counted))
     if event.purpose == "deal":
-        return _deal(state)
+        return _deal(replace(state, undoable=None))
     if event.purpose == "door":
         return _door(state)
     return state
@@ -227,7 +266,17 @@ def _dealer_chosen(state: State, event: e.DealerChosen) -> State:
 
 
 def _hand_seen(state: State, event: e.HandSeen) -> State:
-    return _play(state, seen={**state.play.seen, (event.seat, event.zone): event.tiles})
+    refused = state.play.refused
+    if refused is not None and refused[0] == event.seat:
+        refused = None
+    return _shown(state, event.seat, event.zone, event.tiles, refused=refused)
+
+
+def _shown(state: State, seat: str, zone: str, tiles: tuple[str, ...], **changes: Any) -> State:
+    """A zone lies so, whoever says it."""
+    at = (seat, zone)
+    looks = {**state.play.looks, at: state.play.looks.get(at, 0) + 1}
+    return _play(state, seen={**state.play.seen, at: tiles}, looks=looks, **changes)
 
 
 def _take_shown(state: State, event: e.TakeShown) -> State:
@@ -248,7 +297,7 @@ def _taking_done(state: State, _: e.TakingDone) -> State:
 
 
 def _hand_accepted(state: State, event: e.HandAccepted) -> State:
-    return _play(state, hands={**state.play.hands, event.seat: event.tiles})
+    return _play(state, hands={**state.play.hands, event.seat: event.tiles}, corrected=True)
 
 
 def _with_flowers(state: State, seat: str, flowers: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
@@ -344,12 +393,88 @@ def _gold_opened(state: State, event: e.GoldOpened) -> State:
     return _gold(state, stage="opened", position=event.position, tile=event.tile, face=event.face, white=event.white)
 
 
-def _opening_begun(state: State, event: e.OpeningBegun) -> State:
-    return _play(replace(state, phase="opening"), claims=event.claims, answers={})
+def _session(state: State, event: e.SessionSaid) -> State:
+    session = matches.apply(state.session, event.event)
+    moved = session.seats != state.session.seats
+    came_from = (state.session.seats or session.seats) if moved else state.came_from
+    dealer = session.dealer if session.seats and session.deal else ""
+    return replace(state, session=session, came_from=came_from, dealer=dealer)
 
 
-def _opening_answered(state: State, event: e.OpeningAnswered) -> State:
-    return _play(state, answers={**state.play.answers, event.seat: event.way})
+def _book(state: State, event: e.BookSaid) -> State:
+    book = books.apply(state.book or books.blank(state.match.rules), event.event)
+    turned = state.book is None or book.stage != state.book.stage
+    return replace(state, book=book, book_turn=state.book_turn + turned, book_said=state.book_said + 1)
+
+
+def _play_begun(state: State, _: e.PlayBegun) -> State:
+    hand, gold = state.play, state.play.gold
+    assert gold is not None and hand.lines is not None
+    gone = gone_from_wall(state)
+    flips = sum(1 for passed in hand.passed if passed.why == "flower")
+    deal = make_deal(
+        state.match.rules,
+        state.dealer,
+        hand.lines,
+        gone,
+        hand.wall,
+        hand.hands,
+        hand.flowers,
+        flipped=gold.tile,
+        flips=flips,
+    )
+    places = places_left(hand.lines, gone)
+    return _play(replace(state, phase="opening"), game=fresh(deal), places=places, entries=(), beat=0)
+
+
+def _seat_played(state: State, event: e.SeatPlayed) -> State:
+    action = Action(event.name, event.tile, event.tiles, event.way, event.kind, event.reason)
+    return _play(state, entries=(*state.play.entries, (event.seat, action)), refused=None)
+
+
+def _window_time_up(state: State, _: e.WindowTimeUp) -> State:
+    return _play(state, entries=(*state.play.entries, None))
+
+
+_NO_BEAT = (p.ClaimAnswered, p.NoFlowers, p.DealerFollowed, p.SeatCovered)
+"""Events of play behind which everybody is asked what he was asked before."""
+
+
+def _played(state: State, event: e.Played) -> State:
+    hand = state.play
+    assert hand.game is not None
+    game = plays.apply(hand.game, event.event)
+    beat = hand.beat + (not isinstance(event.event, _NO_BEAT))
+    phase = "opening" if game.phase == "opening" else "play"
+    return _play(replace(state, phase=phase), game=game, beat=beat)
+
+
+def _zone_accepted(state: State, event: e.ZoneAccepted) -> State:
+    doubted = tuple(one for one in state.play.doubted if one != (event.seat, event.zone))
+    return _shown(state, event.seat, event.zone, event.tiles, doubted=doubted, corrected=True)
+
+
+def _wall_corrected(state: State, event: e.WallCorrected) -> State:
+    """The wall as it is now; a game in play is dealt from it anew, as nobody has seen what changed."""
+    hand = state.play
+    wall = {**hand.wall, **dict(event.tiles)}
+    game = hand.game
+    if game is not None:
+        faces = tuple(wall[position] for position in hand.places)
+        game = game.but(deal=replace(game.deal, wall=faces))
+    return _play(state, wall=wall, game=game, corrected=True)
+
+
+def _count_doubted(state: State, event: e.CountDoubted) -> State:
+    return _play(state, doubted=(*state.play.doubted, (event.seat, event.zone)))
+
+
+def _count_right(state: State, event: e.CountRight) -> State:
+    return _play(state, doubted=tuple(one for one in state.play.doubted if one != (event.seat, event.zone)))
+
+
+def _discard_refused(state: State, event: e.DiscardRefused) -> State:
+    return _play(state, refused=(event.seat, event.tile, event.code, event.rule))
 
 
 def _hand_ended(state: State, event: e.HandEnded) -> State:
@@ -358,21 +483,122 @@ def _hand_ended(state: State, event: e.HandEnded) -> State:
     if gold is not None and gold.face:
         history = (*history, gold.face)[-2:]
     felt = tuple("felt" if where == "up" else where for where in state.sets)
-    last = state.match.hands and state.hand - state.first_hand + 1 >= state.match.hands
+    booking = state.session.last_booking()
+    dealt = booking.dealer if booking is not None else state.dealer
     return replace(
         state,
         phase="sorting",
         hand=state.hand + 1,
-        ending=state.ending or bool(last),
         dealer=event.next_dealer,
         streak=event.streak,
         sets=felt,
         attempts={},
         gold_history=history,
-        result=Result(state.hand, event.winner, event.way, state.dealer, event.tiles),
+        result=Result(state.hand, event.winner, event.way, dealt, event.tiles, booking, _held(state)),
+        undoable=Undoable(state.hand, dealt, state.streak, _sheet(state)),
+        book=None,
         play=HandState(),
-        problems=tuple(problem for problem in state.problems if problem.verb == "sort"),
+        problems=_of_sorting(state),
     )
+
+
+def _held(state: State) -> Mapping[str, Held]:
+    """What lies open when a hand is over: what was read, or what people have entered tile by tile."""
+    if state.book is not None and state.book.closed is not None:
+        sheet = state.book.closed
+        return {seat: sheet.seats[seat].held(sheet.gold) for seat in sheet.shown}
+    if state.play.game is not None and state.play.game.outcome is not None:
+        return plays.held(state.play.game)
+    return {}
+
+
+def _sheet(state: State) -> Any:
+    if state.book is not None and state.book.closed is not None:
+        return state.book.closed
+    if state.play.game is not None and state.play.game.outcome is not None:
+        booking = state.session.last_booking()
+        steps = booking.steps if booking is not None else 0
+        return sheet_of(state.match.rules, plays.hand_end(state.play.game, steps))
+    return None
+
+
+def _undo_asked(state: State, event: e.UndoAsked) -> State:
+    assert state.undoable is not None
+    return replace(state, undoable=replace(state.undoable, asked_by=(*state.undoable.asked_by, event.seat)))
+
+
+def _undo_kept(state: State, _: e.UndoKept) -> State:
+    assert state.undoable is not None
+    return replace(state, undoable=replace(state.undoable, asked_by=(), times=state.undoable.times + 1))
+
+
+def _reopened(state: State, _: e.HandReopened) -> State:
+    assert state.undoable is not None
+    undoable = replace(state.undoable, asked_by=(), times=state.undoable.times + 1)
+    back = "sorting" if state.phase == "ended" else state.phase
+    dealer, streak = undoable.dealer, undoable.streak
+    return replace(
+        state, phase="settle", back=back, undoable=undoable, ending=False, dealer=dealer, streak=streak
+    )
+
+
+def _rebooked(state: State, event: e.HandRebooked) -> State:
+    booking = state.session.last_booking()
+    assert booking is not None and state.undoable is not None and state.result is not None
+    win = booking.wins[0] if booking.wins else {"seat": "", "way": ""}
+    result = replace(state.result, winner=win["seat"], way=win["way"], booking=booking, held=_held(state))
+    return replace(
+        state,
+        phase=state.back,
+        back="",
+        dealer=event.next_dealer,
+        streak=event.streak,
+        result=result,
+        undoable=replace(state.undoable, sheet=_sheet(state) or state.undoable.sheet),
+        book=None,
+    )
+
+
+def _seats_taken(state: State, _: e.SeatsTaken) -> State:
+    phase = state.back or "sorting"
+    state = replace(state, phase=phase, back="", swap=("", "", ""), attempts=_attempts(state))
+    return _play(state, roll=None)
+
+
+def _swap_asked(state: State, event: e.SwapAsked) -> State:
+    return replace(state, swap=(event.seat, event.right, event.player), back=state.phase)
+
+
+def _dropped(state: State, _: e.HandDropped) -> State:
+    felt = tuple("felt" if where == "up" else where for where in state.sets)
+    problems = _of_sorting(state)
+    hand = state.hand + 1
+    return replace(state, phase="sorting", hand=hand, sets=felt, attempts={}, play=HandState(), problems=problems)
+
+
+def _of_sorting(state: State) -> tuple[Problem, ...]:
+    """The problems that a hand leaves behind."""
+    return tuple(problem for problem in state.problems if problem.verb == "sort")
+
+
+def _minute(state: State, event: e.MinutePassed) -> State:
+    return replace(state, minutes=event.minutes)
+
+
+def _pause(state: State, event: e.PauseWanted) -> State:
+    return replace(state, pausing=event.on)
+
+
+def _park(state: State, event: e.ParkWanted) -> State:
+    return replace(state, parking=event.reason)
+
+
+def _parked(state: State, _: e.Parked) -> State:
+    return replace(state, parked=True, parks=state.parks + 1)
+
+
+def _unparked(state: State, _: e.Unparked) -> State:
+    return replace(state, parking="", parked=False)
 
 
 def _without(state: State, key: str) -> tuple[Problem, ...]:
@@ -459,8 +685,29 @@ _FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.GoldPassed: _gold_passed,
     e.NextFlipped: _next_flipped,
     e.GoldOpened: _gold_opened,
-    e.OpeningBegun: _opening_begun,
-    e.OpeningAnswered: _opening_answered,
+    e.SessionSaid: _session,
+    e.BookSaid: _book,
+    e.PlayBegun: _play_begun,
+    e.SeatPlayed: _seat_played,
+    e.WindowTimeUp: _window_time_up,
+    e.Played: _played,
+    e.ZoneAccepted: _zone_accepted,
+    e.WallCorrected: _wall_corrected,
+    e.CountDoubted: _count_doubted,
+    e.CountRight: _count_right,
+    e.DiscardRefused: _discard_refused,
+    e.UndoAsked: _undo_asked,
+    e.UndoKept: _undo_kept,
+    e.HandReopened: _reopened,
+    e.HandRebooked: _rebooked,
+    e.SeatsTaken: _seats_taken,
+    e.SwapAsked: _swap_asked,
+    e.HandDropped: _dropped,
+    e.MinutePassed: _minute,
+    e.PauseWanted: _pause,
+    e.ParkWanted: _park,
+    e.Parked: _parked,
+    e.Unparked: _unparked,
     e.HandEnded: _hand_ended,
     e.OperationBroken: _broken,
     e.OperationRetried: _retried,

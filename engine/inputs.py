@@ -17,7 +17,8 @@ class StartMatch:
     """A match begins: rules by name with the options that differ, layout, what the table can do, and its tile sets.
 
     `sensing`: `none` | `full`; `dice`: `read` | `unread` | `software` | `hand`; `aid`: `guide` | `present`;
-    `sets`: where each tile set is: `inside` (unsorted), `sorted`, `felt`; `hands`: how many to play, 0 without end.
+    `sets`: where each tile set is: `inside` (unsorted), `sorted`, `felt`; `hands` and `minutes`: how many to play, 0
+    without end; `by_dice`: the seats are drawn (R2); `names` of the players at E, S, W, N where they gave them.
     """
 
     rules: str
@@ -30,6 +31,10 @@ class StartMatch:
     hands: int = 0
     object_ms: int = 4000
     take_pace_ms: int = 2500
+    agree_ms: int = 30_000
+    minutes: int = 0
+    by_dice: bool = False
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +93,15 @@ class TimerElapsed:
 
 @dataclass(frozen=True, slots=True)
 class ZoneSeen:
-    """A reader's whole content of one zone of a seat: `hand` | `flowers` (others are for play)."""
+    """A reader's whole content of one zone of a seat: `hand` | `flowers` | `discards` | `melds`, oldest tile first.
+
+    `confidence` in per cent: how sure the reader is of all of it.
+    """
 
     seat: str
     zone: str
     tiles: tuple[str, ...]
+    confidence: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +156,42 @@ class StopCleared:
     """A person has cleared the emergency stop."""
 
 
+@dataclass(frozen=True, slots=True)
+class Decide:
+    """The floor decides an objection: 1 for what was proposed first, 2 for the objector's version."""
+
+    choice: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The parlor gives the match more hands or minutes."""
+
+    hands: int = 0
+    minutes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The floor pauses the match after the hand in play, or lets it go on."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Park:
+    """The table is to be turned off: it finishes its cycle and parks. `reason`: command, key, power, time, fault."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unpark:
+    """The table may go on."""
+
+    by: str = ""
+
+
 Input: TypeAlias = (
     StartMatch
     | EndMatch
@@ -164,4 +209,9 @@ Input: TypeAlias = (
     | FaultCleared
     | StopLatched
     | StopCleared
+    | Decide
+    | Extend
+    | Pause
+    | Park
+    | Unpark
 )

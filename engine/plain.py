@@ -11,6 +11,10 @@ class PlainError(ValueError):
     """JSON data that is no record of the kinds expected; the message names the type or field."""
 
 
+class EventError(ValueError):
+    """A record that is no event of this engine; the message names the type or field."""
+
+
 class Codec:
     """Encodes and decodes the records of some types, each known by its name."""
 

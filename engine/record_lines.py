@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 from engine.melds import MELD_KINDS
 from engine.play.actions import COVER_REASONS, Action
@@ -65,6 +65,17 @@ class Want:
 
 
 Line: TypeAlias = Move | Drawn | Clock | Want
+
+
+@dataclass(frozen=True, slots=True)
+class NotAllowed:
+    """The first line that cannot be: where it stands, how it reads, a code that displays word, the rule, parameters."""
+
+    line: int
+    text: str
+    code: str
+    rule: str
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 def parse_line(text: str, number: int) -> Line:
@@ -224,12 +235,13 @@ VERBS: Mapping[str, tuple[str, Callable[[Sequence[str]], tuple[Action, str]]]] =
 }
 
 
-def parse_want(words: Sequence[str], number: int = 0) -> Want:
-    """What follows `want:`; Expected when it is nothing that can be looked at."""
-    if not words or words[0] not in WANT_SHAPES:
-        raise Expected(f"one of {', '.join(WANT_SHAPES)} after want:")
+def parse_want(words: Sequence[str], number: int = 0, shapes: WantShapes | None = None) -> Want:
+    """What follows `want:`, of the kinds of `shapes`; Expected when it is nothing that can be looked at."""
+    known = WANT_SHAPES if shapes is None else shapes
+    if not words or words[0] not in known:
+        raise Expected(f"one of {', '.join(known)} after want:")
     kind, rest = words[0], tuple(words[1:])
-    shape, reads = WANT_SHAPES[kind]
+    shape, reads = known[kind]
     if not reads(rest):
         raise Expected(f"`want: {kind} {shape}`")
     told = rest[1:] if kind == "refused" else rest
@@ -307,7 +319,9 @@ def _refused_words(words: Sequence[str]) -> bool:
     return len(words) > 1 and _is(words[0], "rule")
 
 
-WANT_SHAPES: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
+WantShapes: TypeAlias = Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]]
+
+WANT_SHAPES: WantShapes = {
     "phase": ("|".join(PHASES), _fits("|".join(PHASES))),
     "turn": ("SEAT", _fits("seat")),
     "tour": ("SEAT LEVEL", _fits("seat", "1|2|3")),

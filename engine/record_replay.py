@@ -10,7 +10,7 @@ from engine.chain import Refused
 from engine.play import Action, PlayEvent, PlayState, apply, begin_events, decide, decide_clock, fold, hand_end, options
 from engine.play import events as e
 from engine.record import Record
-from engine.record_lines import CLOSE, OPEN, Clock, Drawn, Line, Move, Want
+from engine.record_lines import CLOSE, OPEN, Clock, Drawn, Line, Move, NotAllowed, Want, write_line
 from engine.settlement import Settlement, settle_outcome
 
 WINDOWS: tuple[str, ...] = ("opening", "window", "rob")
@@ -168,6 +168,14 @@ def replay(record: Record) -> Replay:
         illegal=illegal,
         settlement=settlement_of(record, player.state),
     )
+
+
+def why_not(replayed: Replay) -> NotAllowed | None:
+    """The first line that is not allowed, as any record tells it; None where all are."""
+    illegal = replayed.illegal
+    if illegal is None:
+        return None
+    return NotAllowed(illegal.line.line, write_line(illegal.line), illegal.code, illegal.rule, illegal.params)
 
 
 def settlement_of(record: Record, state: PlayState) -> Settlement | None:

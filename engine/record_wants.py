@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.chain import Refused
@@ -29,9 +29,9 @@ def unmet(replayed: Replay) -> tuple[Unmet, ...]:
     return tuple(_unmet(replayed))
 
 
-def wants_illegal(replayed: Replay) -> bool:
-    """Whether the record says itself that its last line is not allowed."""
-    return any(isinstance(line, Want) and line.kind == "illegal" for line in replayed.record.lines)
+def wants_illegal(lines: Iterable[object]) -> bool:
+    """Whether a record's lines say themselves that the last of them is not allowed."""
+    return any(isinstance(line, Want) and line.kind == "illegal" for line in lines)
 
 
 def _unmet(replayed: Replay) -> Iterator[Unmet]:
@@ -57,15 +57,18 @@ def _found(replayed: Replay, want: Want, state: PlayState | None) -> str | None:
     if state is None:
         return "the record stops before"
     if want.kind in _STATE:
-        told = _STATE[want.kind](state, want)
-    elif state.outcome is None:
-        told = f"the hand is not over: {state.phase}"
-    elif want.kind in _OUTCOME:
-        told = _OUTCOME[want.kind](state.outcome, want)
-    else:
-        assert replayed.settlement is not None
-        told = _SETTLEMENT[want.kind](replayed.settlement, want)
-    return told
+        return _STATE[want.kind](state, want)
+    if state.outcome is None:
+        return f"the hand is not over: {state.phase}"
+    assert replayed.settlement is not None
+    return of_the_end(want, state.outcome, replayed.settlement)
+
+
+def of_the_end(want: Want, outcome: Outcome, settlement: Settlement) -> str | None:
+    """A want about the end of a hand or its points: None when it holds, else what is so."""
+    if want.kind in _OUTCOME:
+        return _OUTCOME[want.kind](outcome, want)
+    return _SETTLEMENT[want.kind](settlement, want)
 
 
 def _same(want: Want, *found: object) -> str | None:

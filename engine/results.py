@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine import events as e
-from engine.chain import Chain
+from engine.deciding import Chain
 from engine.dice import DiceError, check_dice
 from engine.opening import stand_positions
 from engine.tiles import ALL_FACES, SEATS

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from engine.hands import reading, split
+from engine.hands import Reading, reading, split
 from engine.ruleset import Ruleset
 
 _MOST_SETS: Final = 5
@@ -32,21 +32,40 @@ def shanten(rules: Ruleset, gold: str | None, concealed: Sequence[str]) -> int:
     if count % 3 == 0 or count > 3 * _MOST_SETS + 2:
         raise ValueError(f"{count} concealed tiles: expected 3n+1 or 3n+2, at most 17")
     book = reading(rules, gold)
-    *codes, golds = split(book.code(concealed))
-    use = _of_field(codes[0], False)
-    for code in codes[1:3]:
-        use = _joined(use, _of_field(code, False))
-    use = _joined(use, _of_field(codes[3], True))
-    far = _exchanges(use, count // 3, golds, book.natural_pairs)
+    far = shanten_of(book, book.code(concealed), count)
     if rules.seven_pairs and count in (13, 14):
-        far = min(far, _to_seven_pairs(rules, gold, concealed))
-    return far - 1
+        far = min(far, _to_seven_pairs(rules, gold, concealed) - 1)
+    return far
+
+
+def shanten_of(book: Reading, code: int, count: int) -> int:
+    """`shanten` of so many tiles by their code, seven pairs left out."""
+    use, golds = _use_of(code)
+    return _exchanges(use, count // 3, golds, book.natural_pairs) - 1
+
+
+def to_youjin(code: int, count: int) -> int | None:
+    """R22: the fewest tiles to exchange until 3n+1 tiles are youjin-ready, after a discard where there are 3n+2.
+
+    None without a gold: nobody knows when one comes.
+    """
+    use, golds = _use_of(code)
+    sets = count // 3
+    return max(0, 3 * sets - use[3 * sets] - (golds - 1)) if golds else None
 
 
 def forget_shanten() -> None:
     """Forget what is remembered of codes; it is worked out anew."""
     _of_field.cache_clear()
+    _blocks.cache_clear()
     _joined.cache_clear()
+
+
+def _use_of(code: int) -> tuple[_Use, int]:
+    """What all fields can give together, and the golds."""
+    m, p, s, z, golds = split(code)
+    use = _joined(_joined(_of_field(m, False), _of_field(p, False)), _of_field(s, False))
+    return (_joined(use, _of_field(z, True)) if z else use), golds
 
 
 def _exchanges(use: _Use, sets: int, golds: int, natural_pairs: bool) -> int:
@@ -88,27 +107,63 @@ def _joined(one: _Use, other: _Use) -> _Use:
 
 @lru_cache(maxsize=1 << 14)
 def _of_field(code: int, honours: bool) -> _Use:
-    """What one field can give. Read from the first face to the last; a reading is the runs that want the next face and
-    the one after, the sets begun, and the pair."""
-    counts = [code // 5**place % 5 for place in range(9)]
-    readings = {(0, 0, 0, 0): 0}
-    for place, count in enumerate(counts):
-        # A set of which no tile is here is no matter of this field.
-        begins = 0 if honours or place > 6 else min(2, max(counts[place : place + 3]))
-        triplets = 0 if count == 0 else 2 if count == 4 else 1
-        after: dict[tuple[int, int, int, int], int] = {}
-        for (last, both, sets, pair), given in readings.items():
-            for runs in range(min(begins, _MOST_SETS - sets) + 1):
-                for alike in range(min(triplets, _MOST_SETS - sets - runs) + 1):
-                    for own in range(min(2, count) + 1) if pair == 0 else (0,):
-                        key = (both, runs, sets + runs + alike, pair or own)
-                        used = given + min(count, last + both + runs + 3 * alike + own)
-                        if used > after.get(key, _NONE):
-                            after[key] = used
-        readings = after
+    """What one field can give: its sets, what lacks one tile to a set, and single tiles, of which each begins a set."""
+    tiles = sum(code // 5**place % 5 for place in range(9))
+    blocks = _blocks(code, honours)
     best = [_NONE] * (3 * _MOST_SETS + 3)
-    for (_, _, sets, pair), given in readings.items():
-        best[3 * sets + pair] = max(best[3 * sets + pair], given)
-    for place in range(3, len(best)):
-        best[place] = max(best[place], best[place - 3])
+    for pair in range(3):
+        beside = blocks[_MOST_SETS + 1 :] if pair == _PAIR else blocks
+        for whole in range(_MOST_SETS + 1):
+            left = tiles - 3 * whole - pair
+            if beside[whole] == _NONE or left < 0:
+                continue
+            for sets in range(whole, _MOST_SETS + 1):
+                begun = min(beside[whole], sets - whole, left // 2)
+                alone = min(sets - whole - begun, left - 2 * begun)
+                used = 3 * whole + 2 * begun + alone + pair
+                best[3 * sets + pair] = max(best[3 * sets + pair], used)
     return tuple(best)
+
+
+@lru_cache(maxsize=1 << 17)
+def _blocks(code: int, honours: bool) -> tuple[int, ...]:
+    """The most pairs of tiles that lack one to a set, beside so many sets: without a pair, then with one.
+
+    The lowest tile is left over, or it is part of one of at most six blocks; what is left is looked at in the same way.
+    """
+    if code == 0:
+        return _NO_BLOCKS
+    while code % 5 == 0:
+        code //= 5
+    lowest, second, third = code % 5, code // 5 % 5, code // 25 % 5
+    found = [_blocks(code - 1, honours)]
+    if lowest >= 2:
+        rest = _blocks(code - 2, honours)
+        found += [_begun(rest), _paired(rest)]
+    if lowest >= 3:
+        found.append(_complete(_blocks(code - 3, honours)))
+    if not honours and second:
+        found.append(_begun(_blocks(code - 6, honours)))
+    if not honours and third:
+        found.append(_begun(_blocks(code - 26, honours)))
+    if not honours and second and third:
+        found.append(_complete(_blocks(code - 31, honours)))
+    return tuple(map(max, *found)) if len(found) > 1 else found[0]
+
+
+_NO_BLOCKS: Final = (0, *(_NONE,) * (2 * _MOST_SETS + 1))
+
+
+def _begun(blocks: tuple[int, ...]) -> tuple[int, ...]:
+    """With one block more that lacks a tile."""
+    return tuple([most if most == _NONE else most + 1 for most in blocks])
+
+
+def _complete(blocks: tuple[int, ...]) -> tuple[int, ...]:
+    """With one set more."""
+    return (_NONE, *blocks[:_MOST_SETS], _NONE, *blocks[_MOST_SETS + 1 : -1])
+
+
+def _paired(blocks: tuple[int, ...]) -> tuple[int, ...]:
+    """With the pair, where there was none."""
+    return (*(_NONE,) * (_MOST_SETS + 1), *blocks[: _MOST_SETS + 1])

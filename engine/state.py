@@ -7,16 +7,25 @@ never a field, so that it cannot disagree with the events it came from.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from engine.book import Book
+from engine.book import tail_taken as taken_by_book
+from engine.declared import Sheet
 from engine.dice import Dice
+from engine.match import Match
+from engine.match.state import Booking
 from engine.opening import Lines, next_tiles
+from engine.outcome import Held
+from engine.play.actions import Action
+from engine.play.state import PlayState
 from engine.ruleset import Ruleset
 from engine.tiles import SEATS, is_flower, play_order
 
 PHASES: tuple[str, ...] = (
     "idle",
+    "seating",
     "sorting",
     "lift",
     "centre_up",
@@ -34,9 +43,18 @@ PHASES: tuple[str, ...] = (
     "gold_roll",
     "gold",
     "opening",
+    "play",
+    "settle",
+    "swapping",
+    "paused",
     "ended",
 )
-"""The procedure at a table, in order; `door_roll` and `door` in 八卦 only, `reading` where walls are read."""
+"""The procedure at a table, in order; `door_roll` and `door` in 八卦, `reading` and `opening` where walls are read.
+
+`settle`: the book of the hand is open; `swapping`: a player throws for a swap of seats (R2); `paused`: by the floor."""
+
+UNREAD = "??"
+"""A tile that lies there and could not be read."""
 
 STEPS: tuple[str, ...] = (
     "start",
@@ -70,10 +88,37 @@ STEPS: tuple[str, ...] = (
     "retry",
     "stopped",
     "clear_stop",
+    "seats",
+    "swap",
+    "undo",
+    "paused",
+    "parked",
+    "park_wait",
+    "minute",
+    "book",
+    "entry",
+    "agree",
+    "objection",
+    "object_entry",
+    "vote",
+    "agree_clock",
+    "draw",
+    "turn",
+    "claim",
+    "claim_window",
+    "lay",
+    "lap",
+    "flower",
+    "replace",
+    "wrong_discard",
+    "count_wrong",
+    "count_seen",
+    "reader_check",
+    "entry_clock",
 )
 """Everything a table can want, in a fixed order: a step's place is part of operation ids on the wire."""
 
-ROLL_INDEX: Mapping[str, int] = {"dealer": 0, "deal": 1, "door": 2, "gold": 3}
+ROLL_INDEX: Mapping[str, int] = {"dealer": 0, "deal": 1, "door": 2, "gold": 3, "swap": 32, "seat": 64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +156,8 @@ class Setup:
     hands: int
     object_ms: int
     take_pace_ms: int
+    options: Mapping[str, object] = field(default_factory=dict)
+    agree_ms: int = 30_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +169,7 @@ class SortJob:
     attempt: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Roll:
     """A throw from being asked for to counting.
 
@@ -145,7 +192,7 @@ class Roll:
 
     @property
     def index(self) -> int:
-        """The step index of this throw: dealer 0, deal 1, door 2, gold throws from 3."""
+        """The step index of this throw: dealer 0, deal 1, door 2, gold from 3, swaps from 32, seats from 64."""
         return ROLL_INDEX[self.purpose] + self.nth - 1
 
 
@@ -159,7 +206,7 @@ class CountedRoll:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GoldState:
     """Opening the gold (R8-R10): `stage` `flipping` | `checking` | `opened`; `flips` counts flipped tiles."""
 
@@ -200,15 +247,29 @@ class Problem:
     hand: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Result:
-    """How the last hand ended; empty winner and way when nobody won in the opening."""
+    """How the last hand ended and what was booked; empty winner and way when nobody won. `held` is what lay open."""
 
     hand: int
     winner: str
     way: str
     dealer: str
     tiles: tuple[str, ...] | None
+    booking: Booking | None = None
+    held: Mapping[str, Held] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Undoable:
+    """The last booking as it can still be taken back: its hand, who dealt it, how often before, and what was told."""
+
+    hand: int
+    dealer: str
+    streak: int
+    sheet: Sheet
+    asked_by: tuple[str, ...] = ()
+    times: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +282,7 @@ class Fault:
     side: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HandState:
     """One hand from the walls on; empty again for each hand."""
 
@@ -242,17 +303,25 @@ class HandState:
     flower_turn: tuple[int, int] | None = None
     gold: GoldState | None = None
     passed: tuple[Passed, ...] = ()
-    claims: tuple[tuple[str, str], ...] = ()
-    answers: Mapping[str, str] = field(default_factory=dict)
+    game: PlayState | None = None
+    places: tuple[str, ...] = ()
+    entries: tuple[tuple[str, Action] | None, ...] = ()
+    beat: int = 0
+    looks: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    doubted: tuple[tuple[str, str], ...] = ()
+    refused: tuple[str, str, str, str] | None = None
+    corrected: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class State:
     """A table: the match, the machine as far as the procedure needs it, and the hand.
 
     `hand` counts on over all matches, so that no operation id comes twice; a match counts from `first_hand`.
     `phase` is one of `PHASES`; `sets` says of each tile set where it is: `inside` (unsorted), `sorting`, `sorted`,
-    `up` (walls on the felt) or `felt` (loose on it).
+    `up` (walls on the felt) or `felt` (loose on it). `session` is the whole evening; `book` is open while people tell
+    a hand; `book_turn` counts its stages, so that no press of one is taken in another, and `book_said` its events.
+    `back` is the phase to which a reopened hand or a swap returns. `minutes` of the match have gone by.
     """
 
     setup: Setup | None = None
@@ -274,6 +343,19 @@ class State:
     stops: int = 0
     clearing: bool = False
     unasked: tuple[Dice | None, ...] = ()
+    session: Match = field(default_factory=Match)
+    book: Book | None = None
+    book_turn: int = 0
+    book_said: int = 0
+    back: str = ""
+    undoable: Undoable | None = None
+    swap: tuple[str, str, str] = ("", "", "")
+    came_from: Mapping[str, str] = field(default_factory=dict)
+    minutes: int = 0
+    pausing: bool = False
+    parking: str = ""
+    parked: bool = False
+    parks: int = 0
     play: HandState = field(default_factory=HandState)
 
     @property
@@ -316,6 +398,8 @@ def attempt(state: State, key: str) -> int:
 def gone_from_wall(state: State) -> frozenset[str]:
     """The positions whose tiles have left the wall: taken, drawn at the tail, or by the gold (R4-R8)."""
     hand = state.play
+    if hand.game is not None:
+        return _gone_in_play(hand, hand.game)
     gone = {position for _, positions in hand.takes[: hand.takes_done] for position in positions}
     if hand.lines is not None:
         gone.update(passed.position for passed in hand.passed if passed.to)
@@ -325,11 +409,30 @@ def gone_from_wall(state: State) -> frozenset[str]:
     return frozenset(gone)
 
 
+def _gone_in_play(hand: HandState, game: PlayState) -> frozenset[str]:
+    """Everything that was there but what the wall of the game still holds; the exposed gold has left it (R8)."""
+    assert hand.lines is not None
+    stands = {hand.places[place] for place in game.left}
+    taken = {position for _, positions in hand.takes for position in positions}
+    return frozenset((taken | set(hand.lines.head)) - stands)
+
+
+def flowers_of(state: State, seat: str) -> tuple[str, ...]:
+    """The flowers that lie before a seat, in any phase."""
+    if state.play.game is not None:
+        return state.play.game.seats[seat].flowers
+    if state.book is not None:
+        return tuple(state.book.flowers[seat])
+    return state.play.flowers[seat]
+
+
 def tail_drawn(state: State) -> int:
     """How many tiles have been drawn at the tail: read, or as many as flowers were entered, shifted by people."""
     if state.reads_tiles:
         return state.play.replaced
-    entered = sum(len(flowers) for flowers in state.play.flowers.values())
+    entered = sum(len(flowers_of(state, seat)) for seat in SEATS)
+    if state.book is not None:
+        entered = taken_by_book(state.book)
     by_flip = sum(1 for passed in state.play.passed if passed.to)
     return max(0, entered - by_flip + state.play.tail_shift)
 
@@ -378,10 +481,36 @@ def expected_hand(state: State, seat: str) -> tuple[str, ...]:
     return held
 
 
+def same(seen: Sequence[str], believed: Sequence[str]) -> bool:
+    """Whether a reader shows these tiles; a tile it could not read stands for any one."""
+    if len(seen) != len(believed):
+        return False
+    if UNREAD not in seen:
+        return seen == believed or sorted(seen) == sorted(believed)
+    legible = Counter(tile for tile in seen if tile != UNREAD)
+    return not legible - Counter(believed)
+
+
+def looks_at(state: State, seat: str, *zones: str) -> int:
+    """How often some zones of a seat have changed as far as their readers, or the seat, told; all without names."""
+    looks = state.play.looks.items()
+    return sum(count for (owner, zone), count in looks if owner == seat and (not zones or zone in zones))
+
+
+def throw_is_open(state: State) -> bool:
+    """Whether a throw is asked for that nobody has begun, as far as the table can know; dice thrown by hand are
+    entered afterwards.
+    """
+    roll = state.play.roll
+    if roll is None:
+        return False
+    return roll.stage == "wanted" or (roll.stage == "entering" and state.match.dice == "hand")
+
+
 def hand_disagrees(state: State, seat: str) -> bool:
     """Sensing full: the seat whose step it is has begun it, but its readers do not show what the wall says."""
     seen = state.play.seen.get((seat, "hand"))
-    begun = seen is not None and Counter(seen) != Counter(state.play.hands.get(seat, ()))
+    begun = seen is not None and not same(seen, state.play.hands.get(seat, ()))
     return is_due(state, seat) and begun and _flowers_laid(state, seat) and not hand_agrees(state, seat)
 
 
@@ -389,7 +518,7 @@ def hand_agrees(state: State, seat: str) -> bool:
     """Sensing full: the seat whose step it is has done it, as its readers see."""
     if not is_due(state, seat) or not _flowers_laid(state, seat):
         return False
-    return Counter(state.play.seen.get((seat, "hand"), ())) == Counter(expected_hand(state, seat))
+    return same(state.play.seen.get((seat, "hand"), ()), expected_hand(state, seat))
 
 
 def _flowers_laid(state: State, seat: str) -> bool:

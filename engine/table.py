@@ -1,7 +1,9 @@
 """The table as a pure state machine: `decide(state, input) -> events`, `apply(state, event) -> state`, `wants(state)`.
 
-The procedure reads top to bottom: sorted → lift → walls → (dealer roll) → (row) → deal roll → taking → (door) →
-flowers → gold roll → gold → opening → next hand. Legal answers are a table (`engine.answers`), not a nest of ifs.
+The procedure reads top to bottom: (seats) → sorted → lift → walls → (dealer roll) → (row) → deal roll → taking →
+(door) → flowers → gold roll → gold → play → settlement → next hand. Play itself, the book of a hand and the evening's
+matches are machines of their own (`engine.play`, `engine.book`, `engine.match`) whose events travel within the
+table's. Legal answers are a table (`engine.answers`), not a nest of ifs.
 No input raises anything but `Refused`; an input that means nothing in this state changes nothing.
 """
 
@@ -13,26 +15,29 @@ from typing import Any
 from engine import events as e
 from engine import inputs as i
 from engine.answers import ACTIONS, KEYS
-from engine.chain import Chain, Refused
+from engine.closing import park, park_at_rest, unpark
+from engine.deciding import Chain, Refused
 from engine.dice import pointed_seat
 from engine.folding import apply
+from engine.golds import after_flowers, face_known, face_stands
+from engine.match import inputs as m
+from engine.refereeing import begin_play, doubt_stays, follow, window_over
 from engine.results import DONE
 from engine.ruleset import RulesetError, load_ruleset
-from engine.state import State, current_take, hand_agrees, new_state
-from engine.steps import (
-    after_flowers,
-    close_window,
-    count_gold,
-    dice_stand,
-    face_known,
-    face_stands,
-    next_turn,
-    record_step,
-    valid_claims,
-    want_gold_roll,
-    want_roll,
+from engine.sessions import (
+    drop_walls,
+    end_match,
+    leave_seats,
+    say,
+    seat_thrown,
+    start_session,
+    swap_thrown,
+    throw_is_new,
 )
-from engine.tiles import ALL_FACES, SEATS
+from engine.settling import agreed_by_silence, decided_by_floor, keep_book
+from engine.state import State, current_take, hand_agrees, new_state
+from engine.steps import count_gold, dice_stand, next_turn, record_step, want_gold_roll, want_roll
+from engine.tiles import SEATS
 from engine.wants import Want, wants
 
 __all__ = ["Refused", "Want", "apply", "decide", "fold", "new_state", "wants"]
@@ -61,6 +66,8 @@ def fold(events: tuple[e.Event, ...] | list[e.Event], state: State | None = None
 def _start_match(chain: Chain, asked: i.StartMatch) -> None:
     if chain.state.phase not in ("idle", "ended"):
         raise Refused("match_running")
+    if chain.state.parking:
+        raise Refused("parked")
     try:
         rules = load_ruleset(asked.rules, asked.options)
     except RulesetError as error:
@@ -80,15 +87,43 @@ def _start_match(chain: Chain, asked: i.StartMatch) -> None:
             hands=asked.hands,
             object_ms=asked.object_ms,
             take_pace_ms=asked.take_pace_ms,
+            agree_ms=asked.agree_ms,
         )
     )
+    start_session(chain, asked)
 
 
 def _end_match(chain: Chain, _: i.EndMatch) -> None:
     if chain.state.phase in ("idle", "ended"):
         raise Refused("no_match")
-    if not chain.state.ending:
-        chain.add(e.MatchEnding())
+    end_match(chain, m.EndMatch())
+
+
+def _extend(chain: Chain, asked: i.Extend) -> None:
+    say(chain, m.Extend(asked.hands, asked.minutes))
+
+
+def _pause(chain: Chain, asked: i.Pause) -> None:
+    if chain.state.phase in ("idle", "ended"):
+        raise Refused("no_match")
+    if chain.state.pausing != asked.on:
+        chain.add(e.PauseWanted(asked.on))
+
+
+def _decide_objection(chain: Chain, asked: i.Decide) -> None:
+    if chain.state.book is None or chain.state.phase != "settle":
+        raise Refused("no_objection", "R41")
+    if asked.choice not in (1, 2):
+        raise Refused("bad_value", "R41", {"field": "choice", "expected": "1 or 2"})
+    decided_by_floor(chain, asked.choice)
+
+
+def _park(chain: Chain, asked: i.Park) -> None:
+    park(chain, asked.reason)
+
+
+def _unpark(chain: Chain, asked: i.Unpark) -> None:
+    unpark(chain, asked.by)
 
 
 def _seat_action(chain: Chain, asked: i.SeatAction) -> None:
@@ -152,14 +187,15 @@ def _operation_unknown(chain: Chain, unknown: i.OperationUnknown) -> None:
 def _timer_elapsed(chain: Chain, elapsed: i.TimerElapsed) -> None:
     wanted = _outstanding(chain.state, "timer", elapsed.want)
     if wanted is not None:
-        _TIMERS[wanted.verb](chain)
+        _TIMERS[wanted.verb](chain, wanted)
 
 
 def _zone_seen(chain: Chain, seen: i.ZoneSeen) -> None:
     state = chain.state
     if state.setup is None or not state.reads_tiles or state.phase not in _READ_PHASES:
         return
-    if seen.zone in ("hand", "flowers") and state.play.seen.get((seen.seat, seen.zone)) != seen.tiles:
+    zones = _PLAY_ZONES if state.play.game is not None else _DEAL_ZONES
+    if seen.zone in zones and state.play.seen.get((seen.seat, seen.zone)) != seen.tiles:
         chain.add(e.HandSeen(seen.seat, seen.zone, seen.tiles))
 
 
@@ -167,7 +203,8 @@ def _tile_flipped(chain: Chain, flipped: i.TileFlipped) -> None:
     gold = chain.state.play.gold
     if chain.state.phase != "gold" or gold is None or not chain.state.reads_tiles:
         return
-    if flipped.position == gold.position and flipped.tile in ALL_FACES:
+    # A flipped tile that shows another face than the wall's readers said is for people to say.
+    if flipped.position == gold.position and flipped.tile == chain.state.play.wall.get(gold.position):
         face_known(chain, flipped.tile)
 
 
@@ -180,7 +217,12 @@ def _dice_unasked(chain: Chain, thrown: i.DiceUnasked) -> None:
 
 
 def _fault_raised(chain: Chain, fault: i.FaultRaised) -> None:
+    """A critical fault parks the table, once: raised again in a new session it does not overrule who let it go on."""
+    raised = (fault.code, fault.side, fault.severity)
+    known = any((one.code, one.side, one.severity) == raised for one in chain.state.faults)
     chain.add(e.FaultNoted(fault.code, fault.severity, fault.mechanism, fault.side))
+    if fault.severity == "critical" and not known:
+        park(chain, "fault")
 
 
 def _fault_cleared(chain: Chain, fault: i.FaultCleared) -> None:
@@ -199,7 +241,9 @@ def _stop_cleared(chain: Chain, _: i.StopCleared) -> None:
         chain.add(e.Released())
 
 
-_READ_PHASES = ("taking", "door_roll", "door", "flowers")
+_READ_PHASES = ("taking", "door_roll", "door", "flowers", "gold_roll", "gold", "opening", "play")
+_DEAL_ZONES = ("hand", "flowers")
+_PLAY_ZONES = ("hand", "flowers", "discards", "melds")
 
 _INPUTS: Mapping[type[Any], Callable[[Chain, Any], None]] = {
     i.StartMatch: _start_match,
@@ -218,6 +262,11 @@ _INPUTS: Mapping[type[Any], Callable[[Chain, Any], None]] = {
     i.FaultCleared: _fault_cleared,
     i.StopLatched: _stop_latched,
     i.StopCleared: _stop_cleared,
+    i.Decide: _decide_objection,
+    i.Extend: _extend,
+    i.Pause: _pause,
+    i.Park: _park,
+    i.Unpark: _unpark,
 }
 
 
@@ -228,7 +277,7 @@ def _outstanding(state: State, kind: str, wanted: str, seat: str = "") -> Want |
     return None
 
 
-def _pace(chain: Chain) -> None:
+def _pace(chain: Chain, _: Want) -> None:
     take = current_take(chain.state)
     assert take is not None
     if chain.state.phase == "door":
@@ -237,24 +286,57 @@ def _pace(chain: Chain) -> None:
         chain.add(e.TakeShown(take[0] + 1))
 
 
-def _dice_undisputed(chain: Chain) -> None:
+def _dice_undisputed(chain: Chain, _: Want) -> None:
     dice_stand(chain, "entered")
 
 
-_TIMERS: Mapping[str, Callable[[Chain], None]] = {
+def _face_undisputed(chain: Chain, _: Want) -> None:
+    face_stands(chain)
+
+
+def _window_over(chain: Chain, _: Want) -> None:
+    window_over(chain)
+
+
+def _agreed(chain: Chain, _: Want) -> None:
+    agreed_by_silence(chain)
+
+
+def _minute(chain: Chain, _: Want) -> None:
+    """The match's own clock; its last minute ends it as `engine.match` says."""
+    chain.add(e.MinutePassed(chain.state.minutes + 1))
+    agreement = chain.state.session.agreement
+    if agreement is not None and agreement.minutes and chain.state.minutes >= agreement.minutes:
+        end_match(chain, m.TimeUp())
+
+
+def _parked_waiting(chain: Chain, _: Want) -> None:
+    """Nobody pushes the tiles in: the centre closes none the less, and what lies about is asked for later."""
+    chain.add(e.TilesPushed(""))
+
+
+_TIMERS: Mapping[str, Callable[[Chain, Want], None]] = {
     "pace": _pace,
     "dice_stands": _dice_undisputed,
-    "gold_stands": face_stands,
-    "window": close_window,
+    "gold_stands": _face_undisputed,
+    "window": _window_over,
+    "claim_window": _window_over,
+    "count_seen": doubt_stays,
+    "agree_clock": _agreed,
+    "entry_clock": _agreed,
+    "minute": _minute,
+    "park_wait": _parked_waiting,
 }
 
 
 def _go_on(chain: Chain) -> None:
-    """Whatever follows without anybody doing anything, until the table waits for something."""
-    while True:
+    """Whatever follows without anybody doing anything, until the table waits for something; nothing at a parked one."""
+    while not chain.state.parked:
         before = len(chain.events)
+        _pause_between_hands(chain)
         _sort_what_lies_inside(chain)
         _NEXT.get(chain.state.phase, _wait)(chain)
+        park_at_rest(chain)
         if len(chain.events) == before:
             return
 
@@ -263,10 +345,19 @@ def _wait(_: Chain) -> None:
     return
 
 
+def _pause_between_hands(chain: Chain) -> None:
+    """The floor's pause begins once a hand is booked, and is over as soon as the floor says so."""
+    state = chain.state
+    if state.phase == "paused" and (state.ending or not state.pausing):
+        chain.add(e.PhaseEntered("sorting"))
+    elif state.pausing and not state.ending and state.phase in ("sorting", "lift") and state.undoable is not None:
+        chain.add(e.PhaseEntered("paused"))
+
+
 def _sort_what_lies_inside(chain: Chain) -> None:
     """The machine sorts one set at a time, and only with the centre closed; a stacked set must rise first."""
     state = chain.state
-    if state.setup is None or state.phase in ("centre_up", "push_in", "centre_down", "idle"):
+    if state.parking or state.setup is None or state.phase in ("centre_up", "push_in", "centre_down", "idle"):
         return
     if state.sort is None and "sorted" not in state.sets and "inside" in state.sets:
         chain.add(e.SortBegun(state.sets.index("inside") + 1, state.hand, 1))
@@ -275,6 +366,8 @@ def _sort_what_lies_inside(chain: Chain) -> None:
 def _prepare(chain: Chain) -> None:
     """Between hands: a stacked set waits → felt is cleared → its walls rise; a table with one set clears first."""
     sets = chain.state.sets
+    if chain.state.parking:
+        return
     if chain.state.ending and "felt" not in sets:
         chain.add(e.MatchEnded())
     elif "sorting" in sets:
@@ -295,13 +388,17 @@ def _walls(chain: Chain) -> None:
 
 
 def _reading(chain: Chain) -> None:
-    if {position[0] for position in chain.state.play.wall} == set(SEATS):
+    if chain.state.ending and any(problem.verb == "read_wall" for problem in chain.state.problems):
+        chain.add(e.HandDropped())
+    elif {position[0] for position in chain.state.play.wall} == set(SEATS):
         _walls_stand(chain)
 
 
 def _walls_stand(chain: Chain) -> None:
     state = chain.state
-    if not state.dealer:
+    if state.ending:
+        chain.add(e.HandDropped())
+    elif not state.dealer:
         thrower = "E" if state.match.rules.first_dealer == "east_rolls" else ""
         want_roll(chain, "dealer", 1, thrower)
     elif state.match.layout == "bagua" and not state.play.rows_laid:
@@ -313,7 +410,10 @@ def _walls_stand(chain: Chain) -> None:
 def _dealer_roll(chain: Chain) -> None:
     roll = chain.state.play.roll
     assert roll is not None
-    if not _thrown_by_hand(chain) and roll.stage == "done" and roll.dice is not None:
+    if chain.state.ending:
+        drop_walls(chain)
+    elif not _thrown_by_hand(chain) and roll.stage == "done" and roll.dice is not None:
+        say(chain, m.ThrowForDealer(roll.by, roll.dice))
         chain.add(e.DealerChosen(pointed_seat(roll.by, roll.dice)))
         _walls_stand(chain)
 
@@ -330,12 +430,18 @@ def _thrown_by_hand(chain: Chain) -> bool:
 
 
 def _row(chain: Chain) -> None:
-    if chain.state.play.rows_laid:
+    if chain.state.ending:
+        drop_walls(chain)
+    elif chain.state.play.rows_laid:
         want_roll(chain, "deal", 1, chain.state.dealer)
 
 
 def _deal_roll(chain: Chain) -> None:
-    if not _thrown_by_hand(chain) and _roll_is_done(chain):
+    """What was booked before stands for good once the deal roll counts."""
+    if chain.state.ending:
+        drop_walls(chain)
+    elif not _thrown_by_hand(chain) and _roll_is_done(chain):
+        say(chain, m.BeginHand())
         chain.add(e.PhaseEntered("taking"))
 
 
@@ -395,8 +501,37 @@ def _gold_roll(chain: Chain) -> None:
 
 def _gold(chain: Chain) -> None:
     gold = chain.state.play.gold
-    if gold is not None and gold.stage == "opened":
-        chain.add(e.OpeningBegun(valid_claims(chain.state)))
+    if gold is None or gold.stage != "opened":
+        return
+    if chain.state.reads_tiles:
+        begin_play(chain)
+    else:
+        keep_book(chain)
+
+
+def _play(chain: Chain) -> None:
+    if chain.state.reads_tiles:
+        follow(chain)
+
+
+def _seating(chain: Chain) -> None:
+    """R2: the throws that draw the seats, one player after the other."""
+    if chain.state.ending:
+        leave_seats(chain)
+    elif not _thrown_by_hand_if_any(chain) and throw_is_new(chain.state):
+        seat_thrown(chain)
+
+
+def _swapping(chain: Chain) -> None:
+    """R2: the throw that says with whom a player changes places."""
+    if chain.state.ending:
+        leave_seats(chain)
+    elif not _thrown_by_hand_if_any(chain) and throw_is_new(chain.state):
+        swap_thrown(chain)
+
+
+def _thrown_by_hand_if_any(chain: Chain) -> bool:
+    return chain.state.play.roll is not None and _thrown_by_hand(chain)
 
 
 _NEXT: Mapping[str, Callable[[Chain], None]] = {
@@ -412,4 +547,8 @@ _NEXT: Mapping[str, Callable[[Chain], None]] = {
     "flowers": _flowers,
     "gold_roll": _gold_roll,
     "gold": _gold,
+    "opening": _play,
+    "play": _play,
+    "seating": _seating,
+    "swapping": _swapping,
 }

@@ -7,9 +7,14 @@ the world match this list, before and after a power cut alike.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from engine.asking import Want
+from engine.asking import prompt as _prompt
+from engine.asking import timer as _timer
+from engine.match_wants import between_wants, book_wants, clock_wants, parked_wants, paused_wants, seats_wants
+from engine.memo import by_identity
+from engine.play_wants import play_wants
 from engine.state import (
     STEPS,
     Problem,
@@ -29,6 +34,8 @@ from engine.state import (
 )
 from engine.tiles import FLOWERS, SEATS
 
+__all__ = ["ALL_OF_A_STEP", "TAIL_SHOWN", "Want", "wants"]
+
 ALL_OF_A_STEP = 255
 """The index in a problem's key that stands for every index of its step (`read_wall-255`)."""
 
@@ -36,19 +43,7 @@ TAIL_SHOWN = 6
 """How many positions at the tail a prompt shows."""
 
 
-@dataclass(frozen=True, slots=True)
-class Want:
-    """One outstanding thing: kind `operation` (verb, params), `prompt` (seat, verb, params, actions) or `timer`."""
-
-    id: WantId
-    kind: str
-    verb: str
-    seat: str = ""
-    params: Mapping[str, Any] = field(default_factory=dict)
-    actions: tuple[str, ...] = ()
-    after_ms: int = 0
-
-
+@by_identity(4)
 def wants(state: State) -> tuple[Want, ...]:
     """Everything outstanding, the hand's own business first.
 
@@ -57,9 +52,13 @@ def wants(state: State) -> tuple[Want, ...]:
     """
     blocked = {problem.key for problem in state.problems}
     found = _stopped(state)
+    if state.parked:
+        return (*found, *parked_wants(state))
     found += [want for want in _PHASE_WANTS[state.phase](state) if not _is_blocked(want, blocked)]
     found += _sorting(state, blocked)
     found += _problems(state)
+    found += between_wants(state)
+    found += clock_wants(state)
     return tuple(found)
 
 
@@ -80,14 +79,6 @@ def _stopped(state: State) -> list[Want]:
 def _operation(state: State, verb: str, index: int = 0, **params: Any) -> Want:
     key = f"{verb}-{index}"
     return Want(WantId(state.hand, verb, index, attempt(state, key)), "operation", verb, params=params)
-
-
-def _prompt(wanted: WantId, verb: str, seats: tuple[str, ...], actions: tuple[str, ...], **params: Any) -> list[Want]:
-    return [Want(wanted, "prompt", verb, seat=seat, params=params, actions=actions) for seat in seats]
-
-
-def _timer(wanted: WantId, after_ms: int) -> Want:
-    return Want(wanted, "timer", wanted.step, after_ms=after_ms)
 
 
 def _idle(state: State) -> list[Want]:
@@ -321,17 +312,16 @@ def _gold(state: State) -> list[Want]:
     return found
 
 
-def _opening(state: State) -> list[Want]:
-    wanted = WantId(state.hand, "opening")
-    if not state.reads_tiles:
-        return _prompt(wanted, "opening", SEATS, ("ok",)) + _flower_fields(state, "tail", ())
-    found: list[Want] = []
-    for seat in SEATS:
-        if seat not in state.play.answers:
-            claims = [way for claimant, way in state.play.claims if claimant == seat]
-            found += _prompt(wanted, "opening", (seat,), ("claim", "pass"), claims=claims)
-    found.append(_timer(WantId(state.hand, "window"), state.match.rules.opening_window_ms))
-    return found
+def _play(state: State) -> list[Want]:
+    return play_wants(state) if state.reads_tiles else book_wants(state)
+
+
+def _settle(state: State) -> list[Want]:
+    return book_wants(state)
+
+
+def _seating(state: State) -> list[Want]:
+    return _rolling(state) + seats_wants(state) if state.play.roll is not None else []
 
 
 def _sorting(state: State, blocked: set[str]) -> list[Want]:
@@ -387,6 +377,11 @@ _PHASE_WANTS: Mapping[str, Callable[[State], list[Want]]] = {
     "flowers": _flowers,
     "gold_roll": _rolling,
     "gold": _gold,
-    "opening": _opening,
+    "opening": _play,
+    "play": _play,
+    "settle": _settle,
+    "seating": _seating,
+    "swapping": _seating,
+    "paused": paused_wants,
     "ended": _idle,
 }

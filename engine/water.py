@@ -14,6 +14,33 @@ FLOWER_SETS: tuple[tuple[str, ...], ...] = (FLOWERS[:4], FLOWERS[4:])
 """春夏秋冬 and 梅兰竹菊."""
 
 
+def gold_water(rules: Ruleset, golds: int) -> int:
+    """水 of so many golds held."""
+    return rules.water.gold * golds if rules.water is not None else 0
+
+
+def flower_water(rules: Ruleset, flowers: Collection[str]) -> int:
+    """水 of flowers, whole sets of four included."""
+    return sum(_flowers(rules, rules.water, flowers)) if rules.water is not None else 0
+
+
+def set_water(rules: Ruleset, kind: str, honour: bool) -> int:
+    """水 of one set: `triplet` (concealed) or a kind of `engine.melds.MELD_KINDS`; suited or of honours (R32)."""
+    if rules.water is None or kind == "chi":
+        return 0
+    pair: tuple[int, int] = getattr(rules.water, "kong_open" if kind == "kong_added" else kind)
+    return pair[honour]
+
+
+def last_tile_water(rules: Ruleset, own: str, honour: bool) -> int:
+    """R22 (004): the last tile of a 游金 as the fourth of an own `pong` 1, of an own concealed `triplet` what a 暗杠
+    counts more than the triplet.
+    """
+    if rules.water is None or not rules.tour_last_tile:
+        return 0
+    return 1 if own == "pong" else set_water(rules, "kong_concealed", honour) - set_water(rules, "triplet", honour)
+
+
 def water(
     rules: Ruleset,
     gold: str | None,
@@ -30,10 +57,10 @@ def water(
     if rules.water is None:
         return []
     items = [
-        ("flowers", sum(_flowers(rules, rules.water, flowers))),
-        ("golds", rules.water.gold * sum(1 for face in concealed if face == gold)),
-        *_triplets(rules, rules.water, gold, concealed, won_by_discard),
-        *_melds(rules, rules.water, gold, melds),
+        ("flowers", flower_water(rules, flowers)),
+        ("golds", gold_water(rules, sum(1 for face in concealed if face == gold))),
+        *_triplets(rules, gold, concealed, won_by_discard),
+        *((meld.kind, set_water(rules, meld.kind, counts_as_honour(rules, gold, meld.tiles[0]))) for meld in melds),
     ]
     return [(name, value) for name, value in items if value]
 
@@ -48,26 +75,12 @@ def _flowers(rules: Ruleset, table: Water, flowers: Collection[str]) -> Iterator
 
 
 def _triplets(
-    rules: Ruleset, table: Water, gold: str | None, concealed: Sequence[str], won_by_discard: str | None
+    rules: Ruleset, gold: str | None, concealed: Sequence[str], won_by_discard: str | None
 ) -> Iterator[tuple[str, int]]:
     """R32: three or more natural copies of a face, whatever else they could be part of."""
     held = Counter(face for face in concealed if face != gold)
     for face in sorted(held, key=tile_order):
         own = held[face] - (face == won_by_discard)
-        honour = counts_as_honour(rules, gold, face)
-        if own >= 3:
-            yield "triplet", table.triplet[honour]
-        elif held[face] >= 3:
-            yield "pong", table.pong[honour]
-
-
-def _melds(rules: Ruleset, table: Water, gold: str | None, melds: Sequence[Meld]) -> Iterator[tuple[str, int]]:
-    values = {
-        "chi": (0, 0),
-        "pong": table.pong,
-        "kong_open": table.kong_open,
-        "kong_added": table.kong_open,
-        "kong_concealed": table.kong_concealed,
-    }
-    for meld in melds:
-        yield meld.kind, values[meld.kind][counts_as_honour(rules, gold, meld.tiles[0])]
+        if held[face] >= 3:
+            kind = "triplet" if own >= 3 else "pong"
+            yield kind, set_water(rules, kind, counts_as_honour(rules, gold, face))

@@ -59,7 +59,13 @@ class People(_Strict):
     lay: Duration
     row: Duration
     flip: Duration
+    draw: Duration
+    think: Duration
+    claim: Duration
+    entry: Duration
+    forgotten: Duration
     impatience: float = Field(gt=0)
+    absence: float = Field(gt=0)
 
 
 class Rates(_Strict):

@@ -17,9 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from engine.tiles import SEATS
-from simulators.sight import Sight, public_sight, seat_sight
+from simulators.acts import perform, text_of
+from simulators.round import ActionRefused
+from simulators.sight import Eyes, Sight
 from simulators.tasks import cancel_all
 from simulators.world import World, WorldError
+
+__all__ = ["ActRefused", "ChannelError", "Control", "WorldClient", "WorldServer", "perform", "split_address"]
 
 LINE_LIMIT = 64 * 1024
 """Bytes of the longest line either side sends."""
@@ -32,7 +36,12 @@ class ChannelError(ConnectionError):
 
 
 class ActRefused(RuntimeError):
-    """The world did not let an act happen; the message is the world's reason."""
+    """The world did not let an act happen; the message is its reason. `code` and `rule`: why the rules forbid it."""
+
+    def __init__(self, message: str, code: str = "", rule: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.rule = rule
 
 
 class WorldServer:
@@ -42,6 +51,7 @@ class WorldServer:
         self._world = world
         self._address = address
         self._control = control
+        self._eyes = Eyes(world)
         self._watchers: set[asyncio.Event] = set()
         self._connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -114,8 +124,7 @@ class WorldServer:
             while True:
                 await changed.wait()
                 changed.clear()
-                sight = public_sight(self._world) if seat is None else seat_sight(self._world, seat)
-                writer.write(_line({"sight": sight.model_dump()}))
+                writer.write(f'{{"sight": {self._eyes.sight(seat)}}}\n'.encode())
                 await writer.drain()
         except ConnectionError:
             pass
@@ -128,48 +137,14 @@ class WorldServer:
                 raise WorldError(str(request["error"]))
             act = request.get("act")
             if act == "control":
-                return {"ok": True, **await self._control(_text(request, "verb"), request)}
+                return {"ok": True, **await self._control(text_of(request, "verb"), request)}
             result = perform(self._world, str(act), request)
             return {"ok": True, "seen": self._world.version, **result}
+        except ActionRefused as refused:
+            because = {"code": refused.code, "rule": refused.rule, "params": refused.params}
+            return {"ok": False, "error": str(refused), **because}
         except (WorldError, OSError) as error:
             return {"ok": False, "error": str(error)}
-
-
-def perform(world: World, act: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry out one act of a person; WorldError names what was wrong with it."""
-    if act == "see":
-        seat = request.get("seat")
-        sight = public_sight(world) if seat is None else seat_sight(world, _seat(request))
-        return {"sight": sight.model_dump()}
-    if act == "press":
-        world.press(_text(request, "key"), _seat(request), _held(request))
-        return {}
-    if act == "throw":
-        throw = world.throw_by_hand()
-        return {"dice": list(throw.dice)}
-    if act == "push_in":
-        return {"tiles": world.push_in(_seat(request))}
-    if act == "put_in":
-        return {"tiles": world.put_in_forgotten()}
-    if act == "lay_row":
-        world.lay_row(_seat(request))
-        return {}
-    if act == "take":
-        return {"tiles": world.take(_seat(request), _texts(request, "positions"))}
-    if act == "lay_flowers":
-        faces = _texts(request, "faces") if "faces" in request else None
-        return {"tiles": world.lay_flowers(_seat(request), faces)}
-    if act == "begin_flowers":
-        world.begin_flowers(_seat(request, "dealer"))
-        return {}
-    if act == "flip":
-        return {"tile": world.flip(_text(request, "position"))}
-    if act == "turn_back":
-        world.turn_back(_text(request, "position"))
-        return {}
-    if act == "give_flower":
-        return {"tile": world.give_flower(_text(request, "position"), _seat(request, "to"))}
-    raise WorldError(f"no act {act!r}: see docs/simulators.md for the acts")
 
 
 class WorldClient:
@@ -229,7 +204,8 @@ class WorldClient:
         finally:
             self._waiting.pop(number, None)
         if not result.get("ok"):
-            raise ActRefused(str(result.get("error", "refused")))
+            words = (str(result.get(name, "")) for name in ("error", "code", "rule"))
+            raise ActRefused(*words)
         return result
 
 
@@ -253,31 +229,3 @@ def _request(line: bytes) -> dict[str, Any]:
 
 def _line(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode() + b"\n"
-
-
-def _text(request: Mapping[str, Any], name: str) -> str:
-    value = request.get(name)
-    if not isinstance(value, str):
-        raise WorldError(f"{name}: expected a text, got {value!r}")
-    return value
-
-
-def _texts(request: Mapping[str, Any], name: str) -> list[str]:
-    value = request.get(name)
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise WorldError(f"{name}: expected a list of texts, got {value!r}")
-    return value
-
-
-def _seat(request: Mapping[str, Any], name: str = "seat") -> str:
-    value = request.get(name)
-    if value not in SEATS:
-        raise WorldError(f"{name}: expected E, S, W or N, got {value!r}")
-    return str(value)
-
-
-def _held(request: Mapping[str, Any]) -> int:
-    value = request.get("held_ms", 80)
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= 60_000:
-        raise WorldError(f"held_ms: expected 0 to 60000, got {value!r}")
-    return value

@@ -12,6 +12,7 @@ from engine.tiles import SEATS
 from protocol.mqtt.topics import TopicError, table_id
 from simulators.assumptions import default_assumptions
 from simulators.channel import ChannelError, split_address
+from simulators.mistakes import MistakeError, parse_mistakes
 from simulators.pace import PaceError, parse_speed
 from simulators.people import Player, Seating
 from simulators.tasks import cancel_all, without_client_noise
@@ -38,10 +39,13 @@ class CrewConfig:
         seed: int,
         speed: str,
         patience: float | None = None,
+        mistakes: str = "",
+        matches: int = 0,
     ) -> CrewConfig:
         """The configuration of the command line's words; CrewError names the first wrong one.
 
         `patience`: seconds until somebody else presses what everybody may press; None: as assumed, at this speed.
+        `mistakes`: `NAME=RATE,…`, as `simulators.mistakes` has them. `matches`: begun at most, 0 for no limit.
         """
         if not seats or len(set(seats)) != len(seats) or not set(seats) <= set(SEATS):
             raise CrewError(f"seats {seats!r}: expected some of E, S, W, N, each once, such as ESWN")
@@ -50,7 +54,8 @@ class CrewConfig:
             parse_speed(speed)
             split_address(world)
             host, port, path = split_address(broker)
-        except (TopicError, PaceError, ChannelError) as error:
+            rates = parse_mistakes(mistakes)
+        except (TopicError, PaceError, ChannelError, MistakeError) as error:
             raise CrewError(str(error)) from None
         passwords = _read_credentials(credentials)
         seatings = []
@@ -60,7 +65,9 @@ class CrewConfig:
                 raise CrewError(f"credentials {credentials}: no user {user}")
             unix = None if path is None else Path(path)
             seatings.append(
-                Seating(seat, table, host, port, unix, user, passwords[user], world, seed, speed, patience)
+                Seating(
+                    seat, table, host, port, unix, user, passwords[user], world, seed, speed, patience, rates, matches
+                )
             )
         return cls(tuple(seatings))
 

@@ -54,11 +54,12 @@ from protocol.serial.messages import (
     Zone,
 )
 from protocol.serial.operations import OperationMemory
+from simulators.felt import ZONES, Happening
 from simulators.line import Line
 from simulators.mechanisms import VERBS, Ending, Mechanisms
 from simulators.port import Port
+from simulators.readers import SURE, Readers
 from simulators.tasks import cancel_all
-from simulators.world import Happening
 
 FIRMWARE = "sim-1.0"
 MODEL = "Kaijin simulated table"
@@ -68,7 +69,6 @@ UNASKED_HELD_MS = 1500
 """A dice key held this long throws without being asked to."""
 SERVICE_HELD_MS = 3000
 """A service key held this long turns service mode on or off."""
-SURE = 100
 
 
 @dataclass
@@ -84,9 +84,17 @@ class Board:
 class Mcu:
     """Answers the host, runs operations at most once, keeps the interlocks, and stops by itself without a host."""
 
-    def __init__(self, mechanisms: Mechanisms, board: Board, port: Port, baud: int | None = None) -> None:
+    def __init__(
+        self,
+        mechanisms: Mechanisms,
+        board: Board,
+        port: Port,
+        baud: int | None = None,
+        readers: Readers | None = None,
+    ) -> None:
         self.mechanisms = mechanisms
         self.world = mechanisms.world
+        self.readers = readers or Readers(self.world)
         self.board = board
         self.counts: Counter[str] = Counter()
         self.lamps: dict[str, dict[int, str]] = {side: {} for side in SEATS}
@@ -140,7 +148,8 @@ class Mcu:
             case "key":
                 self._on_key(happening)
             case "zone" if self.mechanisms.build.readers:
-                self._send_zone(happening.seat, happening.word)
+                self.readers.changed(happening.seat, happening.word)
+                self.send_zone(happening.seat, happening.word)
             case "flip" if self.mechanisms.build.readers:
                 self._send(TileFlipped(happening.position, happening.face, SURE))
             case "row" if self.mechanisms.build.readers:
@@ -165,6 +174,13 @@ class Mcu:
         """A fault goes."""
         if self._standing.pop((code, side), None) is not None:
             self._send(FaultCleared(code, side))
+
+    def send_zone(self, seat: str, zone: str) -> None:
+        """The readers tell all of a zone."""
+        name = next((known for known in ZONES if known == zone), None)
+        if name is not None:
+            reading = self.readers.read(seat, zone)
+            self._send(Zone(_side(seat), name, reading.tiles, reading.confidence))
 
     # --- the host -------------------------------------------------------------------------------------------------
 
@@ -279,8 +295,8 @@ class Mcu:
         for laid in sorted(self.world.rows):
             self._send(RowLaid(_side(laid)))
         for seat in SEATS:
-            for zone in ("hand", "flowers"):
-                self._send_zone(seat, zone)
+            for zone in ZONES:
+                self.send_zone(seat, zone)
         for position in sorted(self.world.flipped):
             self._send(TileFlipped(position, self.world.face_at(position), SURE))
 
@@ -411,10 +427,6 @@ class Mcu:
     def _keep(self) -> None:
         if self.board.nonvolatile:
             self.board.flash = self._memory.export()
-
-    def _send_zone(self, seat: str, zone: str) -> None:
-        tiles = self.world.zone_faces(seat, zone)
-        self._send(Zone(_side(seat), "hand" if zone == "hand" else "flowers", tiles, SURE))
 
     def _send(self, message: Message) -> None:
         """To a host that has identified itself, or as its first answer."""

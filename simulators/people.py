@@ -10,7 +10,7 @@ import secrets
 import socket
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,10 @@ LONGEST_PAUSE_S = 2.0
 """Back-off between connections, to the table's own broker, at most."""
 ANSWER_S = 3.0
 """Real seconds that an answer, or the effect of a key, is waited for before it is tried again."""
+RETRY_S = 0.5
+"""Real seconds until an act that the world did not allow is tried again: another's tiles may have to be put right."""
+LEAST_ABSENCE_S = 1.0
+"""Real seconds that somebody is away, even at speed max."""
 LEAST_PATIENCE_S = 1.5
 """Real seconds that anybody waits for the one who is asked first, even at speed max."""
 
@@ -61,6 +65,10 @@ class Seating:
     speed: str | float
     patience: float | None = None
     """Seconds until somebody else presses what everybody may press; None: as assumed, at this speed."""
+    mistakes: Mapping[str, float] = field(default_factory=dict)
+    """Rates of mistakes by name (`simulators.mistakes`)."""
+    matches: int = 0
+    """After so many matches nobody begins another; 0: they play on."""
 
 
 class Player:
@@ -74,7 +82,7 @@ class Player:
         assumed = max(LEAST_PATIENCE_S, self._pace.real(people.impatience))
         self._patience = assumed if seating.patience is None else seating.patience
         self._topics = Topics(seating.table)
-        self._person = Person(seating.seat, seating.seed)
+        self._person = Person(seating.seat, seating.seed, rates=seating.mistakes, matches=seating.matches)
         self._changed = asyncio.Event()
         self._view: SeatView | None = None
         self._sight: Sight | None = None
@@ -86,6 +94,8 @@ class Player:
         self._sent: dict[str, str] = {}
         self._held_back: dict[str, float] = {}
         self._settled: set[str] = set()
+        self._made: set[str] = set()
+        self._made_in: tuple[int, int] = (0, 0)
 
     async def run(self) -> None:
         """Sit at the table until cancelled."""
@@ -177,6 +187,10 @@ class Player:
 
     def _show(self, view: SeatView) -> None:
         self._view = view
+        hand = (view.match.number if view.match is not None else 0, view.hand)
+        if hand != self._made_in:
+            self._made_in = hand
+            self._made.clear()
         throw = (view.hand, view.dice.purpose, view.dice.nth) if view.dice is not None else ()
         waiting = view.dice is not None and view.dice.state == "wanted"
         if self._sight is not None and throw and (waiting or throw != self._throw_asked):
@@ -228,13 +242,24 @@ class Player:
             self._person,
             done=self._held_back.keys() | self._settled,
             hands_only=self._view.me.device is not None,
+            made=frozenset(self._made),
         )
         return intention(person, self._view, self._sight)
 
     def _delay(self, wanted: Intention) -> float:
         hand = self._view.hand if self._view is not None else 0
         usual = getattr(self._people, wanted.pace).sample(self._person.chance("delay", hand, wanted.key))
-        return self._pace.real(usual) + wanted.rank * self._patience
+        away = self._person.errs("away", hand, wanted.key) and self._slips(f"away/{hand}/{wanted.key}")
+        absent = max(LEAST_ABSENCE_S, self._pace.real(self._people.absence)) if away else 0.0
+        return self._pace.real(usual) + wanted.rank * self._patience + absent
+
+    def _slips(self, label: str) -> bool:
+        """A mistake is made; False where it has been before. Labels begin with the mistake's name."""
+        if label in self._made:
+            return False
+        self._made.add(label)
+        self.counts[f"mistake_{label.partition('/')[0]}"] += 1
+        return True
 
     async def _until_changed(self, until: float | None) -> None:
         loop = asyncio.get_running_loop()
@@ -246,10 +271,13 @@ class Player:
         if wanted.on_display:
             await self._answer(wanted)
             return
+        if wanted.slip:
+            self._slips(wanted.slip)
         try:
             result = await self._world.act(wanted.act, **wanted.arguments)
         except ActRefused:
             self.counts["acts_refused"] += 1
+            self._held_back[wanted.key] = asyncio.get_running_loop().time() + RETRY_S
             return
         self.counts[wanted.act] += 1
         if wanted.act != "press":
@@ -268,7 +296,23 @@ class Player:
         client = self._client
         if client is None:
             return
-        number = f"{self.seating.seat}-{secrets.token_hex(8)}"
+        if wanted.slip:
+            self._slips(wanted.slip)
+        number = self._new_id()
+        self._sent[number] = wanted.key
+        self.counts["answers"] += 1
+        if wanted.act == "claim":
+            self.counts[f"claim_{wanted.arguments.get('way')}"] += 1
+        await self._send(client, number, wanted)
+        hand = self._view.hand if self._view is not None else 0
+        if self._person.errs("double_press", hand, wanted.key) and self._slips(f"double_press/{hand}/{wanted.key}"):
+            await self._send(client, number, wanted)
+            await self._send(client, self._new_id(), wanted)
+
+    def _new_id(self) -> str:
+        return f"{self.seating.seat}-{secrets.token_hex(8)}"
+
+    async def _send(self, client: aiomqtt.Client, number: str, wanted: Intention) -> None:
         body: Mapping[str, Any] = {
             "id": number,
             "epoch": self._epoch,
@@ -276,8 +320,4 @@ class Player:
             "action": wanted.act,
             "params": dict(wanted.arguments),
         }
-        self._sent[number] = wanted.key
-        self.counts["answers"] += 1
-        if wanted.act == "claim":
-            self.counts[f"claim_{wanted.arguments.get('way')}"] += 1
         await client.publish(self._topics.seat_input(self.seating.seat), json.dumps(body), qos=1, timeout=PUBLISH_S)

@@ -1,11 +1,14 @@
 """What eyes see: pure functions from the world to what one person at a seat, or a bystander, can make out.
 
-Nobody sees another hand or the face of a tile in a wall that is not turned up.
+Nobody sees another hand that is not laid open, the face of a tile in a wall that is not turned up, of a discard that
+lies face down, or of a tile put away.
 """
 
 from __future__ import annotations
 
-from typing import Literal
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -35,8 +38,40 @@ class Turn(_Seen):
     owed: int
 
 
+class MeldSight(_Seen):
+    """A meld: `chi`, `pong`, `kong_open`, `kong_concealed` or `kong_added`, and its faces."""
+
+    kind: str
+    tiles: tuple[str, ...]
+
+
+class RoundSight(_Seen):
+    """A hand that its people referee, as one seat knows it (`simulators.round`).
+
+    `asked` and `options` (plain actions) are of this seat alone, `drawn` is what it drew last. `number`: discards so
+    far. `tile` of `source` may be claimed or robbed. `over` is None until the hand is over.
+    """
+
+    asked: bool
+    options: tuple[dict[str, Any], ...]
+    number: int
+    phase: str
+    turn: str
+    drawn: str
+    tile: str
+    source: str
+    tour: dict[str, Any] | None
+    to_draw: int
+    covered: dict[str, str]
+    over: dict[str, Any] | None
+
+
 class Sight(_Seen):
-    """What a person sees; `hand` is the own one and empty for a bystander. `seen` grows with every change."""
+    """What a person sees; `hand` is the own one and empty for a bystander. `seen` grows with every change.
+
+    Of `discards` the oldest comes first, one face down is an empty text; `aside` counts tiles put away; `shown` are the
+    hands that lie open; `round` is None where nobody but the table referees.
+    """
 
     seen: int
     centre: Literal["down", "up", "moving"]
@@ -48,11 +83,16 @@ class Sight(_Seen):
     dice: DiceSight
     counts: dict[str, int]
     flowers: dict[str, tuple[str, ...]]
+    discards: dict[str, tuple[str, ...]]
+    melds: dict[str, tuple[MeldSight, ...]]
+    aside: dict[str, int]
+    shown: dict[str, tuple[str, ...]]
     felt: dict[str, int]
     forgotten: tuple[str, ...]
     turn: Turn | None
     seat: str = ""
     hand: tuple[str, ...] = ()
+    round: RoundSight | None = None
 
     def stands(self, position: str) -> bool:
         """Whether a tile stands at this position."""
@@ -61,39 +101,84 @@ class Sight(_Seen):
 
 def public_sight(world: World) -> Sight:
     """What everybody at or beside the table sees."""
-    return Sight(
-        seen=world.version,
-        centre=world.centre,
-        deals=world.deals,
-        set_up=world.set_up,
-        standing={side: tuple(world.standing(side)) for side in SEATS},
-        rows=tuple(side for side in SEATS if side in world.rows),
-        flipped={position: world.face_at(position) for position in sorted(world.flipped)},
-        dice=_dice(world),
-        counts={seat: len(world.hands[seat]) for seat in SEATS},
-        flowers={seat: world.zone_faces(seat, "flowers") for seat in SEATS},
-        felt={seat: len(world.felt[seat]) for seat in SEATS},
-        forgotten=tuple(side for side, _ in world.forgotten),
-        turn=_turn(world),
-    )
+    return Sight.model_validate({**_public(world), **_own(world, None)})
 
 
 def seat_sight(world: World, seat: str) -> Sight:
-    """What the person at this seat sees: everything public and the own hand."""
-    hand = tuple(sort_tiles(world.zone_faces(seat, "hand")))
-    return public_sight(world).model_copy(update={"seat": seat, "hand": hand})
+    """What the person at this seat sees: everything public, the own hand, and what only this seat is asked."""
+    return Sight.model_validate({**_public(world), **_own(world, seat)})
 
 
-def _dice(world: World) -> DiceSight:
+class Eyes:
+    """The sights of one world as JSON objects, for many who look at each change: what all see is told once."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._version = -1
+        self._public = ""
+        self._told: dict[str | None, str] = {}
+
+    def sight(self, seat: str | None) -> str:
+        """What the person at a seat, or with None a bystander, sees now."""
+        if self._version != self._world.version:
+            self._version = self._world.version
+            self._public = json.dumps(_public(self._world), separators=(",", ":"))
+            self._told = {}
+        if seat not in self._told:
+            own = json.dumps(_own(self._world, seat), separators=(",", ":"))
+            self._told[seat] = f"{self._public[:-1]},{own[1:]}"
+        return self._told[seat]
+
+
+def _public(world: World) -> Mapping[str, Any]:
+    return {
+        "seen": world.version,
+        "centre": world.centre,
+        "deals": world.deals,
+        "set_up": world.set_up,
+        "standing": {side: world.standing(side) for side in SEATS},
+        "rows": [side for side in SEATS if side in world.rows],
+        "flipped": {position: world.face_at(position) for position in sorted(world.flipped)},
+        "dice": _dice(world),
+        "counts": {seat: len(world.hands[seat]) for seat in SEATS},
+        "flowers": {seat: world.zone_faces(seat, "flowers") for seat in SEATS},
+        "discards": {seat: _discards(world, seat) for seat in SEATS},
+        "melds": {seat: _melds(world, seat) for seat in SEATS},
+        "aside": {seat: len(world.aside[seat]) for seat in SEATS},
+        "shown": {seat: _hand(world, seat) for seat in SEATS if seat in world.shown},
+        "felt": {seat: len(world.felt[seat]) for seat in SEATS},
+        "forgotten": [side for side, _ in world.forgotten],
+        "turn": _turn(world),
+    }
+
+
+def _own(world: World, seat: str | None) -> Mapping[str, Any]:
+    told = None if world.round is None else world.round.told(seat)
+    return {"seat": seat or "", "hand": [] if seat is None else _hand(world, seat), "round": told}
+
+
+def _hand(world: World, seat: str) -> list[str]:
+    return sort_tiles([tile.face for tile in world.hands[seat]])
+
+
+def _discards(world: World, seat: str) -> list[str]:
+    return ["" if tile in world.down else tile.face for tile in world.discards[seat]]
+
+
+def _melds(world: World, seat: str) -> list[Mapping[str, Any]]:
+    return [{"kind": meld.kind, "tiles": [tile.face for tile in meld.tiles]} for meld in world.melds[seat]]
+
+
+def _dice(world: World) -> Mapping[str, Any]:
     lying = world.lying
     values = None if lying is None or lying.cocked else lying.dice
     cocked = lying is not None and lying.cocked
-    return DiceSight(moving=world.spinning, throw=world.throws, values=values, cocked=cocked)
+    return {"moving": world.spinning, "throw": world.throws, "values": values, "cocked": cocked}
 
 
-def _turn(world: World) -> Turn | None:
+def _turn(world: World) -> Mapping[str, Any] | None:
     rounds = world.flower_turn()
     if rounds is None:
         return None
     seat = "" if rounds.done else rounds.seat
-    return Turn(done=rounds.done, round=rounds.round, seat=seat, owed=rounds.owed)
+    return {"done": rounds.done, "round": rounds.round, "seat": seat, "owed": rounds.owed}

@@ -18,15 +18,19 @@ from typing import Any, get_args
 from engine.tiles import SEATS
 from protocol.serial.messages import FAULT_CODES, FaultCode, Severity
 from protocol.serial.vocabulary import DealingAid, DiceAbility, Sensing
+from simulators.acts import seat_of, text_of
 from simulators.assumptions import Assumptions, default_assumptions
 from simulators.channel import WorldServer
 from simulators.mcu import Board, Mcu
 from simulators.mechanisms import USUAL_FAULT, Build, Failure, Mechanisms
 from simulators.pace import Pace
 from simulators.port import Port, PtyPort, TcpPort
+from simulators.readers import Readers
 from simulators.script import ScriptedHand
 from simulators.world import Happening, Missing, World, WorldError
 
+CONTROLS = ("reboot", "unplug", "stop_button", "lid", "fault", "misread", "summary")
+"""What can be done to the hardware over the world channel."""
 REPLUG_SECONDS = 0.6
 """Real seconds that an unplugged adapter stays away, unless told otherwise."""
 
@@ -37,7 +41,7 @@ class TableConfig:
 
     One of `link` (symlink to the pty) and `tcp` (HOST:PORT); `world` a socket's path or HOST:PORT; `faces` how many
     of each face one set has; `speed` a factor or `max`; `cocked` the chance of a leaning die, None for the assumed one;
-    `wear` how many times the assumed rates of faults.
+    `wear` how many times the assumed rates of faults; `reader_faults` the chance that a change is read wrongly.
     """
 
     faces: Mapping[str, int]
@@ -54,6 +58,7 @@ class TableConfig:
     missing: Sequence[Missing] = ()
     failures: Sequence[Failure] = ()
     wear: float = 0.0
+    reader_faults: float = 0.0
     script: Sequence[ScriptedHand] = ()
     baud: int | None = None
     serial_number: str = "SIM-0001"
@@ -78,7 +83,8 @@ class SimulatedTable:
         build = Build(config.dice, config.aid, config.sensing == "full")
         mechanisms = Mechanisms(self.world, build, assumptions, Pace(config.speed), config.failures, config.wear)
         board = Board(config.serial_number, config.nonvolatile)
-        self.mcu = Mcu(mechanisms, board, _port(config), config.baud)
+        readers = Readers(self.world, config.reader_faults)
+        self.mcu = Mcu(mechanisms, board, _port(config), config.baud, readers)
         self._channel = WorldServer(self.world, config.world, self._control)
         self.line_name = ""
         self.world_address = ""
@@ -113,6 +119,7 @@ class SimulatedTable:
             "refused": counts["refused_operations"],
             "repeated": counts["repeated_operations"],
             "unasked": counts["unasked_throws"],
+            "misread": self.mcu.readers.misread,
         }
 
     def _noticed(self, happening: Happening) -> None:
@@ -131,11 +138,21 @@ class SimulatedTable:
                 self._lid(request.get("open", True) is True)
             case "fault":
                 self._fault(request)
+            case "misread":
+                self._misread(request)
             case "summary":
                 return self.summary()
             case _:
-                raise WorldError(f"control {verb!r}: expected reboot, unplug, stop_button, lid, fault or summary")
+                raise WorldError(f"control {verb!r}: expected {', '.join(CONTROLS)}")
         return {}
+
+    def _misread(self, request: Mapping[str, Any]) -> None:
+        if not self.mcu.mechanisms.build.readers:
+            raise WorldError("this table has no readers")
+        seat, zone = seat_of(request), text_of(request, "zone")
+        face, read_as = text_of(request, "tile", ""), text_of(request, "as", "")
+        self.mcu.readers.err(seat, zone, text_of(request, "kind"), face, read_as)
+        self.mcu.send_zone(seat, zone)
 
     def _lid(self, opened: bool) -> None:
         self.mcu.mechanisms.lid_open = opened

@@ -1,38 +1,29 @@
 """The physical truth of a simulated table: every tile an individual that lies in exactly one place.
 
-What hands do are acts: each checks that it can be done and raises WorldError with the reason otherwise. What eyes
-see is in `simulators.sight`. Nothing here knows time, wires or rules beyond the table manners of R5 and R7; the same
-seed gives the same shuffles (by the number of the sort) and the same throws (by the number of the throw).
+What hands do are acts: each checks that it can be done and raises WorldError with the reason otherwise. The acts of
+play are in `simulators.laying`, what eyes see is in `simulators.sight`. Nothing here knows time, wires or rules beyond
+the table manners of R5 and R7; the same seed gives the same shuffles (by the number of the sort) and the same throws
+(by the number of the throw).
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from engine.dice import Dice
 from engine.tiles import SEATS, is_flower, play_order, tile_order
+from simulators.felt import Felt, Happening, Tile, WorldError, Zone
 from simulators.script import ScriptedHand
 
+if TYPE_CHECKING:
+    from simulators.round import Round
+
+__all__ = ["Centre", "FlowerRounds", "Happening", "Missing", "Throw", "Tile", "World", "WorldError", "Zone"]
+
 Centre = Literal["down", "up", "moving"]
-Zone = Literal["hand", "flowers"]
-PUSHED = 16
-"""Tiles of a side that are pushed forward in 八卦 (R5): eight stacks."""
-
-
-class WorldError(ValueError):
-    """An act that hands cannot do; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One tile: its set (1 green back, 2 blue back), its number within the set, its face."""
-
-    set_no: int
-    number: int
-    face: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +33,6 @@ class Throw:
     number: int
     dice: Dice
     cocked: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Happening:
-    """Something that sensors may notice.
-
-    `zone`: seat and which zone (`word`); `flip`: position and face; `row`: side (`seat`); `key`: which (`word`), where,
-    how long in ms; `tiles`: anything else that eyes can see.
-    """
-
-    kind: Literal["zone", "flip", "row", "key", "tiles"]
-    seat: str = ""
-    word: str = ""
-    position: str = ""
-    face: str = ""
-    held_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +60,12 @@ class FlowerRounds:
         return play_order(self.dealer)[self.place]
 
 
-@dataclass
-class World:
+@dataclass(kw_only=True)
+class World(Felt):
     """Two sets of tiles, the felt, the walls, the hands and the dice.
 
-    `faces`: how many of each face one set has; `deals`: the table itself pushes the groups to the seats.
+    `faces`: how many of each face one set has; `deals`: the table itself pushes the groups to the seats; `flips`:
+    flowers turned up in the walls since they rose; `round`: the hand as its people referee it where the table does not.
     """
 
     faces: Mapping[str, int]
@@ -98,35 +74,25 @@ class World:
     missing: Sequence[Missing] = ()
     cocked_rate: float = 0.0
     deals: bool = False
-    notify: Callable[[Happening], None] = lambda happening: None
-    version: int = 0
     centre: Centre = "down"
     lifts: Centre = "down"
     set_up: int = 0
-    rows: set[str] = field(default_factory=set)
     inside: dict[int, list[Tile]] = field(default_factory=dict)
     stacked: dict[int, dict[str, list[Tile]]] = field(default_factory=dict)
-    walls: dict[str, list[Tile | None]] = field(default_factory=dict)
-    flipped: set[str] = field(default_factory=set)
-    hands: dict[str, list[Tile]] = field(default_factory=dict)
-    flowers: dict[str, list[Tile]] = field(default_factory=dict)
-    felt: dict[str, list[Tile]] = field(default_factory=dict)
-    forgotten: list[tuple[str, Tile]] = field(default_factory=list)
     sorts: int = 0
     raised: int = 0
     throws: int = 0
     spinning: bool = False
     lying: Throw | None = None
     rounds: FlowerRounds | None = None
+    flips: set[str] = field(default_factory=set)
+    round: Round | None = None
     _dice: list[Dice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         sets = {number: self._new_set(number) for number in (1, 2)}
         self.inside = {1: sets[1], 2: []}
         self.stacked = {1: {}, 2: {}}
-        self.walls = {side: [] for side in SEATS}
-        self.hands = {seat: [] for seat in SEATS}
-        self.flowers = {seat: [] for seat in SEATS}
         share = len(sets[2]) // 4
         self.felt = {seat: sets[2][at * share : (at + 1) * share] for at, seat in enumerate(SEATS)}
         self.felt["N"] += sets[2][4 * share :]
@@ -148,7 +114,7 @@ class World:
         for side in SEATS:
             stacked[side], tiles = tiles[: room[side]], tiles[room[side] :]
         self.stacked[set_no], self.inside[set_no] = stacked, tiles
-        self._changed(Happening("tiles"))
+        self.changed()
         return {side: len(stacked[side]) for side in SEATS}
 
     def unstack(self, set_no: int) -> None:
@@ -170,25 +136,26 @@ class World:
         self.set_up = set_no
         self.rows.clear()
         self.flipped.clear()
-        self.rounds = None
-        self._changed(Happening("tiles"))
+        self.flips.clear()
+        self.rounds = self.round = None
+        self.changed()
 
     def move_centre(self, position: Centre) -> None:
         """The centre's lift is moving or has arrived; what was not pushed in when it closes lies about, forgotten."""
         self.centre = position
         if position == "down":
             self._leave_lying()
-        self._changed()
+        self.changed()
 
     def move_lifts(self, position: Centre) -> None:
         """The walls' lifts are moving or have arrived."""
         self.lifts = position
-        self._changed()
+        self.changed()
 
     def spin(self) -> None:
         """The dice begin to roll."""
         self.spinning, self.lying = True, None
-        self._changed()
+        self.changed()
 
     def settle(self) -> Throw:
         """The dice come to rest; the throw that lies there now."""
@@ -199,7 +166,7 @@ class World:
         if self._dice:
             dice, cocked = self._dice.pop(0), False
         self.spinning, self.lying = False, Throw(self.throws, dice, cocked)
-        self._changed()
+        self.changed()
         return self.lying
 
     # --- what hands do ------------------------------------------------------------------------------------------------
@@ -220,32 +187,22 @@ class World:
         """Everything on this seat's side goes into the centre, forgotten tiles aside; how many tiles."""
         if self.centre != "up":
             raise WorldError("the centre is not up")
-        pushed = [tile for tile in self.walls[seat] if tile is not None]
-        pushed += self.hands[seat] + self.flowers[seat] + self.felt[seat]
-        had_zones = bool(self.hands[seat]), bool(self.flowers[seat])
-        self.walls[seat], self.hands[seat], self.flowers[seat], self.felt[seat] = [], [], [], []
-        self.flipped = {position for position in self.flipped if position[0] != seat}
+        pushed, zones = self.clear(seat)
         for tile in pushed:
             self.inside[tile.set_no].append(tile)
         if not any(self.walls.values()) and not any(self.hands.values()):
             self.set_up, self.rounds = 0, None
-        self._changed(Happening("tiles"))
-        for zone, had in zip(("hand", "flowers"), had_zones, strict=True):
-            if had:
-                self.notify(Happening("zone", seat=seat, word=zone))
+        self.round = None
+        self.changed()
+        self.tell_zones(seat, zones)
         return len(pushed)
 
     def _leave_lying(self) -> None:
         for seat in SEATS:
-            zones = [zone for zone in ("hand", "flowers") if self.zone_faces(seat, zone)]
-            left = [tile for tile in self.walls[seat] if tile is not None]
-            left += self.hands[seat] + self.flowers[seat] + self.felt[seat]
+            left, zones = self.clear(seat)
             self.forgotten += [(seat, tile) for tile in left]
-            self.walls[seat], self.hands[seat], self.flowers[seat], self.felt[seat] = [], [], [], []
-            for zone in zones:
-                self.notify(Happening("zone", seat=seat, word=zone))
-        self.set_up, self.rounds = 0, None
-        self.flipped.clear()
+            self.tell_zones(seat, zones)
+        self.set_up, self.rounds, self.round = 0, None, None
 
     def put_in_forgotten(self) -> int:
         """Forgotten tiles are found and dropped in through the flap at the centre's rim; how many."""
@@ -255,7 +212,7 @@ class World:
         for tile in found:
             self.inside[tile.set_no].append(tile)
         self.forgotten.clear()
-        self._changed(Happening("tiles"))
+        self.changed()
         return len(found)
 
     def lay_row(self, side: str) -> None:
@@ -265,25 +222,27 @@ class World:
         if not self.walls[side] or None in self.walls[side]:
             raise WorldError(f"no whole wall stands at {side}")
         self.rows.add(side)
-        self._changed()
+        self.changed()
         self.notify(Happening("row", seat=side))
 
     def take(self, seat: str, positions: Sequence[str]) -> list[str]:
         """The tiles at these positions go into a seat's hand, in this order; their faces."""
-        places = [self._standing_place(position) for position in positions]
-        if len(set(places)) != len(places):
+        for position in positions:
+            self.tile_at(position)
+        if len(set(positions)) != len(positions):
             raise WorldError("a position is named twice")
-        if not places:
+        if not positions:
             raise WorldError("no position is named")
-        taken = [self._lift_out(side, index) for side, index in places]
+        self.flower_turn()
+        taken = [self.lift_out(position) for position in positions]
         self.hands[seat] += taken
-        self.flipped -= set(positions)
+        self.came_from.update(zip(taken, positions, strict=True))
         if self.rounds is not None and not self.rounds.done and self.rounds.seat == seat and self.rounds.owed:
             self.rounds.owed = max(0, self.rounds.owed - len(taken))
             if not self.rounds.owed:
                 self.rounds.place += 1
-        self._changed()
-        self.notify(Happening("zone", seat=seat, word="hand"))
+        self.changed()
+        self.tell_zones(seat, ["hand"])
         return [tile.face for tile in taken]
 
     def lay_flowers(self, seat: str, faces: Collection[str] | None = None) -> list[str]:
@@ -291,30 +250,30 @@ class World:
         laid = [tile for tile in self.hands[seat] if is_flower(tile.face) and (faces is None or tile.face in faces)]
         if not laid:
             raise WorldError("no such flower is in this hand")
+        self.flower_turn()
         self.hands[seat] = [tile for tile in self.hands[seat] if tile not in laid]
         laid.sort(key=lambda tile: tile_order(tile.face))
         self.flowers[seat] += laid
         if self.rounds is not None and not self.rounds.done and self.rounds.seat == seat:
             self.rounds.owed += len(laid)
-        self._changed()
-        self.notify(Happening("zone", seat=seat, word="flowers"))
-        self.notify(Happening("zone", seat=seat, word="hand"))
+        self.changed()
+        self.tell_zones(seat, ["flowers", "hand"])
         return [tile.face for tile in laid]
 
     def begin_flowers(self, dealer: str) -> None:
         """The hands are complete: the rounds of R7 begin with the dealer. Saying it again changes nothing."""
         if self.rounds is None:
             self.rounds = FlowerRounds(dealer)
-            self._changed()
+            self.changed()
 
     def flip(self, position: str) -> str:
         """A tile of the wall is turned face up where it stands; its face."""
-        side, index = self._standing_place(position)
-        tile = self.walls[side][index]
-        assert tile is not None
+        tile = self.tile_at(position)
         if position not in self.flipped:
             self.flipped.add(position)
-            self._changed()
+            if is_flower(tile.face):
+                self.flips.add(position)
+            self.changed()
             self.notify(Happening("flip", position=position, face=tile.face))
         return tile.face
 
@@ -323,57 +282,26 @@ class World:
         if position not in self.flipped:
             raise WorldError(f"{position} is not flipped")
         self.flipped.discard(position)
-        self._changed()
+        self.changed()
 
     def give_flower(self, position: str, seat: str) -> str:
         """R8: a flower that was flipped goes to the dealer's flowers; its face."""
-        side, index = self._standing_place(position)
-        tile = self.walls[side][index]
-        assert tile is not None
+        tile = self.tile_at(position)
         if position not in self.flipped or not is_flower(tile.face):
             raise WorldError(f"no flower lies open at {position}")
-        self._lift_out(side, index)
-        self.flipped.discard(position)
-        self.flowers[seat].append(tile)
-        self._changed()
-        self.notify(Happening("zone", seat=seat, word="flowers"))
+        self.flowers[seat].append(self.lift_out(position))
+        self.changed()
+        self.tell_zones(seat, ["flowers"])
         return tile.face
 
     # --- what can be told ---------------------------------------------------------------------------------------------
-
-    def names(self, side: str) -> list[str]:
-        """The names of a side's places in wall order: stacks top before bottom; 八卦's row once it is laid."""
-        laid = side in self.rows
-        return [place_name(side, index, laid) for index in range(len(self.walls[side]))]
-
-    def standing(self, side: str) -> list[str]:
-        """The names of the places of a side where a tile stands, in wall order."""
-        return [name for name, tile in zip(self.names(side), self.walls[side], strict=True) if tile is not None]
-
-    def face_at(self, position: str) -> str:
-        """The face of a standing tile."""
-        side, index = self._standing_place(position)
-        tile = self.walls[side][index]
-        assert tile is not None
-        return tile.face
-
-    def zone_faces(self, seat: str, zone: str) -> tuple[str, ...]:
-        """The faces in a seat's zone, in the order they came."""
-        return tuple(tile.face for tile in (self.hands if zone == "hand" else self.flowers)[seat])
-
-    def felt_sets(self) -> int:
-        """Bit 0: set 1, bit 1: set 2 has tiles on the felt, forgotten ones aside."""
-        loose = [tile for seat in SEATS for tile in (*self.felt[seat], *self.hands[seat], *self.flowers[seat])]
-        loose += [tile for side in SEATS for tile in self.walls[side] if tile is not None]
-        return sum({1 << (tile.set_no - 1) for tile in loose})
 
     def all_tiles(self) -> list[Tile]:
         """Every tile of both sets wherever it is: each exactly once."""
         found = [tile for tiles in self.inside.values() for tile in tiles]
         found += [tile for sides in self.stacked.values() for tiles in sides.values() for tile in tiles]
-        found += [tile for side in SEATS for tile in self.walls[side] if tile is not None]
         for seat in SEATS:
-            found += self.hands[seat] + self.flowers[seat] + self.felt[seat]
+            found += self.lying_at(seat)
         return found + [tile for _, tile in self.forgotten]
 
     def flower_turn(self) -> FlowerRounds | None:
@@ -391,10 +319,6 @@ class World:
         return rounds
 
     # --- within -------------------------------------------------------------------------------------------------------
-
-    def _changed(self, happening: Happening | None = None) -> None:
-        self.version += 1
-        self.notify(happening or Happening("tiles"))
 
     def _new_set(self, set_no: int) -> list[Tile]:
         faces = [face for face in sorted(self.faces, key=tile_order) for _ in range(self.faces[face])]
@@ -434,28 +358,3 @@ class World:
             lacking = sum(room.values()) - tiles
             if lacking > 0:
                 room[side] -= min(lacking, room[side])
-
-    def _standing_place(self, position: str) -> tuple[str, int]:
-        side = position[:1]
-        if side not in SEATS:
-            raise WorldError(f"no position {position!r}: expected such as S2t or N8")
-        try:
-            index = self.names(side).index(position)
-        except ValueError:
-            raise WorldError(f"there is no place {position} at side {side}") from None
-        if self.walls[side][index] is None:
-            raise WorldError(f"no tile stands at {position} any more")
-        return side, index
-
-    def _lift_out(self, side: str, index: int) -> Tile:
-        tile = self.walls[side][index]
-        assert tile is not None
-        self.walls[side][index] = None
-        return tile
-
-
-def place_name(side: str, index: int, row_laid: bool) -> str:
-    """The name of the place with this index (from 0) in a side's wall order."""
-    if row_laid and index >= PUSHED:
-        return f"{side}{index - PUSHED + 1}"
-    return f"{side}{index // 2 + 1}{'tb'[index % 2]}"

@@ -153,6 +153,16 @@ def _swap(match: Match, asked: i.Swap) -> list[e.MatchEvent]:
     return [e.SeatsSwapped(asked.player, asked.right, dice, partner(match, asked.player, dice))]
 
 
+def _extend(match: Match, asked: i.Extend) -> list[e.MatchEvent]:
+    _check_agreed("hands", asked.hands, _MOST_HANDS)
+    _check_agreed("minutes", asked.minutes, _MOST_MINUTES)
+    if match.agreement is None or match.phase in ("idle", "ended"):
+        raise Refused("no_match", "R41")
+    if (asked.hands and not match.agreement.hands) or (asked.minutes and not match.agreement.minutes):
+        raise Refused("no_limit", "R41")
+    return [e.MatchExtended(asked.hands, asked.minutes)] if asked.hands or asked.minutes else []
+
+
 def _time_up(match: Match, _: i.TimeUp) -> list[e.MatchEvent]:
     return _stop(match, "time")
 
@@ -191,6 +201,7 @@ _INPUTS: Mapping[type[Any], Callable[[Match, Any], list[e.MatchEvent]]] = {
     i.BookDeclared: _book_declared,
     i.TakeBack: _take_back,
     i.Swap: _swap,
+    i.Extend: _extend,
     i.TimeUp: _time_up,
     i.EndMatch: _end,
 }

@@ -81,6 +81,14 @@ class SeatsSwapped:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchExtended:
+    """The match goes on for more hands or minutes than were agreed."""
+
+    hands: int
+    minutes: int
+
+
+@dataclass(frozen=True, slots=True)
 class MatchEnding:
     """No further hand will be dealt: `time` or `agreed`."""
 
@@ -103,6 +111,7 @@ MatchEvent: TypeAlias = (
     | HandBooked
     | BookingVoided
     | SeatsSwapped
+    | MatchExtended
     | MatchEnding
     | MatchOver
 )

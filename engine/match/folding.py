@@ -64,8 +64,10 @@ def _booked(match: Match, event: e.HandBooked) -> Match:
 
 
 def _voided(match: Match, event: e.BookingVoided) -> Match:
+    """The hand is open again; a match that was ended by word or by the clock ends again with it."""
     one = match.last_booking()
     assert one is not None
+    stopped = match.ended if match.ended in ("time", "agreed") else ""
     return replace(
         match,
         phase="playing",
@@ -74,6 +76,7 @@ def _voided(match: Match, event: e.BookingVoided) -> Match:
         deal=one.seats[one.dealer],
         steps=one.steps,
         book=tuple(replace(kept, voided=True) if kept is one else kept for kept in match.book),
+        ending=match.ending or stopped,
         ended="",
     )
 
@@ -86,6 +89,14 @@ def _swapped(match: Match, event: e.SeatsSwapped) -> Match:
         swaps_used=(*match.swaps_used, (event.player, event.right)),
         swapped=True,
     )
+
+
+def _extended(match: Match, event: e.MatchExtended) -> Match:
+    assert match.agreement is not None
+    old = match.agreement
+    agreement = Agreement(old.rules, old.hands + event.hands, old.minutes + event.minutes)
+    # Time that had run out runs on; what the players agreed stays agreed.
+    return replace(match, agreement=agreement, ending="" if match.ending == "time" and event.minutes else match.ending)
 
 
 def _ending(match: Match, event: e.MatchEnding) -> Match:
@@ -109,6 +120,7 @@ _FOLDS: Mapping[type[Any], Callable[[Match, Any], Match]] = {
     e.HandBooked: _booked,
     e.BookingVoided: _voided,
     e.SeatsSwapped: _swapped,
+    e.MatchExtended: _extended,
     e.MatchEnding: _ending,
     e.MatchOver: _over,
 }

@@ -79,6 +79,14 @@ class Swap:
 
 
 @dataclass(frozen=True, slots=True)
+class Extend:
+    """More hands or minutes than were agreed; only a limit that there is can be moved."""
+
+    hands: int = 0
+    minutes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TimeUp:
     """The agreed time is over: the hand being played is the last."""
 
@@ -97,6 +105,7 @@ MatchInput: TypeAlias = (
     | BookDeclared
     | TakeBack
     | Swap
+    | Extend
     | TimeUp
     | EndMatch
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias, get_args
 
-from engine.events import EventError
+from engine.plain import EventError
 
 
 @dataclass(frozen=True, slots=True)

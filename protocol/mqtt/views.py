@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from protocol.mqtt.hands import Book, Lines, Match, Play, Result, Sheet, Way
 from protocol.mqtt.parts import (
     Bits,
     Code,
@@ -21,16 +22,21 @@ from protocol.mqtt.parts import (
     TileSet,
 )
 
+__all__ = [
+    "Answer", "Break", "DiceMode", "Fault", "FlowerTurn", "Gold", "Layout", "Machine", "Me", "Notice", "PairedDevice",
+    "PairingAsk", "Phase", "Problem", "PublicState", "Purpose", "Result", "Roll", "SeatView", "Sensing", "SideCount",
+    "Sorting", "Tail", "Take", "Throw", "Use", "Want", "Way", "Window",
+]  # fmt: skip
+
 Use = Literal["free", "open", "playing", "paused", "closing"]
 Layout = Literal["zhitui", "bagua"]
 Sensing = Literal["none", "full"]
 DiceMode = Literal["read", "unread", "hand", "software"]
 Phase = Literal[
-    "idle", "sorting", "lift", "push_in", "walls", "row", "dealer_roll", "deal_roll", "taking", "door_roll", "door",
-    "flowers", "gold_roll", "gold", "opening", "over", "ended",
+    "idle", "seating", "sorting", "lift", "push_in", "walls", "row", "dealer_roll", "deal_roll", "taking", "door_roll",
+    "door", "flowers", "gold_roll", "gold", "opening", "play", "settle", "paused", "over", "ended",
 ]  # fmt: skip
-Purpose = Literal["dealer", "deal", "door", "gold"]
-Way = Annotated[str, Field(pattern=r"^[a-z_]{1,40}$", description="a way to win, such as tianhu")]
+Purpose = Literal["seat", "swap", "dealer", "deal", "door", "gold"]
 
 
 class Fault(Payload):
@@ -150,19 +156,10 @@ class Gold(Payload):
 
 
 class Window(Payload):
-    """A claim window is open, and for how long: no more than that is public."""
+    """A window is open, and for how long: no more than that is public. `agree`: silence agrees to the settlement."""
 
-    kind: Literal["opening"]
+    kind: Literal["opening", "claim", "agree"]
     left_ms: Milliseconds | None = None
-
-
-class Result(Payload):
-    """How the last hand ended."""
-
-    hand: Count
-    winner: Seat | None
-    way: Way | None
-    dealer: Seat | None
 
 
 class Notice(Payload):
@@ -180,6 +177,7 @@ class PublicState(Payload):
     use: Use
     rules: str
     layout: Layout | None
+    options: dict[str, Any] = Field(default_factory=dict)
     sensing: Sensing
     dice_mode: DiceMode
     hand: Count
@@ -206,6 +204,9 @@ class PublicState(Payload):
     flower_turn: FlowerTurn | None
     gold: Gold | None
     window: Window | None
+    play: Play | None = None
+    book: Book | None = None
+    match: Match | None = None
     result: Result | None
     counts: dict[Seat, Count] | None
     notices: tuple[Notice, ...]
@@ -253,6 +254,8 @@ class Me(Payload):
     wants: tuple[Want, ...]
     answers: Annotated[tuple[Answer, ...], Field(max_length=16)]
     points: int | None = None
+    lines: Lines = ()
+    sheet: Sheet | None = None
     device: PairedDevice | None = None
     pairing: tuple[PairingAsk, ...] = ()
 

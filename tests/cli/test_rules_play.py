@@ -156,3 +156,68 @@ def test_the_rules_of_a_house_beside_the_record(tmp_path: Path) -> None:
     (tmp_path / "hand.txt").write_text(text.partition("want:")[0] + "E hu tianhu\nwant: net E 24 S -8 W -8 N -8\n")
     code, output = _play(str(tmp_path / "hand.txt"))
     assert (code, output.splitlines()[-2]) == (0, "points: E +24  S -8  W -8  N -8")
+
+
+def test_a_declared_hand_is_told_with_its_reasons() -> None:
+    code, output = _play(str(RECORDS / "declared" / "r37-offsets.txt"))
+    assert code == 0
+    assert output.splitlines()[:3] == [
+        "the hand is won, as declared",
+        "E wins: Zimo (self-draw) 自摸",
+        "S pays E 32",
+    ]
+    assert "points: E +96  S -31  W -31  N -34" in output
+    code, output = _play(str(RECORDS / "declared" / "r37-offsets.txt"), "--json")
+    told = json.loads(output)
+    assert code == 0 and told["declared"] and told["settlement"]["net"]["S"] == -31 and told["unmet"] == []
+    assert told["outcome"]["winners"][0] == {
+        "seat": "E",
+        "way": "zimo",
+        "tile": None,
+        "from": None,
+        "after_kong": False,
+    }
+
+
+def test_a_declared_hand_that_cannot_be_names_its_line() -> None:
+    text = (RECORDS / "declared" / "illegal-golds.txt").read_text(encoding="utf-8")
+    assert _play("-", text=text)[0] == 0
+    code, output = _play("-", "--verbose", text=text.replace("want: illegal R22", "want: net S 3"))
+    assert code == 1
+    assert output.splitlines()[-2:] == [
+        "line 8: the end of the hand: refused by R22: there are too few golds for this win [golds_missing] "
+        "(way youjin, golds 1)",
+        "line 9: wanted net S 3; found refused by R22, golds_missing",
+    ]
+    assert "    7  S water flowers 3" in output
+
+
+def test_a_whole_match_is_replayed_to_its_table() -> None:
+    path = RECORDS / "matches" / "r02-r41-whole.txt"
+    code, output = _play(str(path))
+    assert code == 0
+    lines = output.splitlines()
+    assert lines[0] == "match 1: bijin-xiamen-144; 3 hands"
+    assert [line.endswith("(taken back)") for line in lines[1:6]] == [True, False, False, False, False]
+    assert lines[6] == "the match is over: all hands agreed on are played; 4 hands booked"
+    assert lines[8].split() == ["E", "2", "Ann", "+16", "116"]
+    told = json.loads(_play(str(path), "--json", "--verbose")[1])
+    assert told["points"] == {"1": 16, "2": 16, "3": -36, "4": 4}
+    assert told["by_seat"] == {"E": 16, "S": 16, "W": -36, "N": 4} and told["over"] == "hands"
+    assert [hand["voided"] for hand in told["hands"]] == [True, False, False, False, False]
+    assert told["hands"][2]["declared"] is False and told["hands"][2]["transfers"]
+    assert "E pays S 3" in _play(str(path), "--verbose")[1]
+
+
+def test_a_match_that_does_not_follow_is_refused_at_its_line(tmp_path: Path) -> None:
+    text = (RECORDS / "matches" / "r02-r41-whole.txt").read_text(encoding="utf-8")
+    place = text[: text.index("hand 3")].count("\n") + 1
+    code, output = _play("-", text=text.replace("dealer: S", "dealer: W"))
+    assert code == 1
+    refused = next(line for line in output.splitlines() if line.startswith(f"line {place}: hand 3"))
+    assert refused.endswith("somebody else deals, or his base has grown otherwise [other_deal] (seat S, steps 0)")
+    code, output = _play("-", "--json", text=text.replace("want: chips 1 116", "want: chips 1 117"))
+    (missed,) = json.loads(output)["unmet"]
+    assert code == 1 and missed["found"] == "1 116 2 116 3 64 4 104"
+    code, output = _play("-", "--at", "3", text=text)
+    assert code == 2 and "--at is for the record of a hand that was played tile by tile" in output

@@ -582,7 +582,7 @@ async def test_a_message_that_the_daemon_fails_on_costs_itself_alone(board: Boar
     board._link.send(serial.Key("dice", "", 80))
     board._link.send(serial.Zone("E", "hand", ("1m",), 90))
     board._pump()
-    assert await daemon.until(inputs.ZoneSeen) == inputs.ZoneSeen("E", "hand", ("1m",))
+    assert await daemon.until(inputs.ZoneSeen) == inputs.ZoneSeen("E", "hand", ("1m",), 90)
     assert daemon.line.failures == 2 and not daemon.of(inputs.KeyPressed)
 
 
@@ -713,7 +713,7 @@ async def test_progress_is_shown_and_what_the_board_tells_becomes_inputs(board: 
     board.say(serial.Zone("E", "hand", ("1m", "2m"), 90))
     board.say(serial.Key("dice", "", 80))
     assert await daemon.until(inputs.KeyPressed) == inputs.KeyPressed("dice", "")
-    assert daemon.of(inputs.ZoneSeen) == [inputs.ZoneSeen("E", "hand", ("1m", "2m"))]
+    assert daemon.of(inputs.ZoneSeen) == [inputs.ZoneSeen("E", "hand", ("1m", "2m"), 90)]
     sorting = daemon.hardware.sorting
     assert sorting is not None and (sorting.set, sorting.tiles["W"], sorting.seconds) == (1, 5, 9)
 

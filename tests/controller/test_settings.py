@@ -46,6 +46,13 @@ def test_the_shipped_example_says_what_holds_anyway() -> None:
         assert f"[{section}]" in shown
 
 
+def test_people_answer_at_the_tables_speed_unless_it_is_said_otherwise(tmp_path: Path) -> None:
+    fast = load_settings(written(tmp_path, SMALLEST + "[timing]\nspeed = 20\n"), {})
+    assert fast.timing.people_speed == 20
+    slow = load_settings(written(tmp_path, SMALLEST + "[timing]\nspeed = 20\nanswer_speed = 1\n"), {})
+    assert (slow.timing.speed, slow.timing.people_speed) == (20, 1)
+
+
 @pytest.mark.parametrize(
     ("text", "where", "expected"),
     [
@@ -58,6 +65,10 @@ def test_the_shipped_example_says_what_holds_anyway() -> None:
         ("broker = 5\n" + SMALLEST, "[broker]", "expected a section"),
         (SMALLEST + '[health]\nlisten = "9470"\n', "[health] listen", 'host:port such as "127.0.0.1:9470"'),
         (SMALLEST + "[timing]\nspeed = 0\n", "[timing] speed", "a number above 0"),
+        (SMALLEST + "[timing]\nanswer_speed = -1\n", "[timing] answer_speed", "left out: the same as speed"),
+        (SMALLEST + "[timing]\nagree_ms = 10\n", "[timing] agree_ms", "1000-600000, got 10"),
+        (SMALLEST + "[match]\nminutes = 20000\n", "[match] minutes", "0-10080"),
+        (SMALLEST + '[match]\nseats = "drawn"\n', "[match] seats", '"free" (people sit where they like) or "dice"'),
         (SMALLEST + '[match]\nlayout = "round"\n', "[match] layout", '"zhitui", "bagua"'),
         (SMALLEST.replace('["/dev/kaijin-table"]', "[]"), "[serial] ports", "list of 1-4 devices"),
         (SMALLEST.replace('["/dev/kaijin-table"]', '[" "]'), "[serial] ports.0", "list of 1-4 devices"),

@@ -20,11 +20,14 @@ from prometheus_client import CollectorRegistry, Counter
 
 from controller.answers import REMEMBERED, SHOWN, Answers
 from controller.backoff import Backoff
+from controller.core import Speeds
 from controller.flight import KEPT, FlightLog
 from controller.health import HealthServer
 from controller.logs import configure_logging
 from controller.notify import Notifier
 from controller.pairing import ASK_S, LONG_PRESS_MS, MOST_ASKING, NOTICE_S, Pairing
+from engine.state import WantId
+from engine.wants import Want
 from protocol.mqtt.models import PairingRefused, PairingRequest, PairingState
 from protocol.serial.frames import Frame, FrameKind
 from protocol.serial.messages import Zone, encode_message
@@ -281,3 +284,11 @@ def test_recordings_are_few_and_hold_no_hidden_tile(tmp_path: Path) -> None:
     assert "1m" not in path.read_text() and "9p" not in path.read_text()
     assert len(list((tmp_path / "flights").iterdir())) == KEPT
     assert log.write(recorder, "silence", {}, now=101.0) is None
+
+
+def test_people_have_their_own_time_while_the_machine_is_hurried() -> None:
+    """`[timing] answer_speed` divides the timers in which people answer, `speed` all others."""
+    speeds = Speeds(table=100.0, people=2.0)
+    machine = Want(WantId(1, "pace", 1), "timer", "pace", after_ms=2500)
+    window = Want(WantId(1, "claim_window", 1), "timer", "claim_window", after_ms=2500, people=True)
+    assert (speeds.seconds(machine), speeds.seconds(window)) == (0.025, 1.25)

@@ -19,9 +19,10 @@ window.measure = {
   const seen = node => node.getClientRects().length && getComputedStyle(node).visibility !== "hidden";
   const box = node => node.getBoundingClientRect();
   const out = [];
-  for (const node of document.querySelectorAll("#top *, #panel *, #bottom *, #table svg")) {
+  for (const node of document.querySelectorAll("#top *, #panel *, #bottom *, #standing *, .over *, #table svg")) {
     if (!seen(node) || node.closest("svg") !== null && node.tagName !== "svg") continue;
     const at = box(node);
+    if (node.closest(".sheet-body")) continue;
     if (at.left < -0.5 || at.top < -0.5 || at.right > innerWidth + 0.5 || at.bottom > innerHeight + 0.5)
       out.push(`outside: ${node.className.baseVal ?? node.className} ${node.textContent.slice(0, 20)}`);
   }
@@ -39,8 +40,14 @@ window.measure = {
     if (node.scrollHeight > node.clientHeight + 2 && node.clientHeight) out.push(`overfull: ${node.className}`);
   }
   for (let i = 0; i + 1 < parts.length; i += 1)
-    if (parts[i][1].bottom > parts[i + 1][1].top + 1)
+    if (parts[i][1].bottom > parts[i + 1][1].top + 1 && parts[i][1].right > parts[i + 1][1].left && parts[i][1].left < parts[i + 1][1].right)
       out.push(`${parts[i][0].className} over ${parts[i + 1][0].className}`);
+  // A sheet may be longer than its window, which then has buttons to go on; nothing else may be cut off.
+  for (const node of document.querySelectorAll(".result, .result-lines, .standing, .standing-seat, .sheet, .sheet-foot, .sheet-tabs")) {
+    if (!seen(node)) continue;
+    if (node.scrollHeight > node.clientHeight + 2 || node.scrollWidth > node.clientWidth + 2) out.push(`overfull: ${node.className}`);
+    if (node.matches(".result, .standing") && [...node.children].some(child => box(child).bottom > box(node).bottom + 0.5)) out.push(`below: ${node.className}`);
+  }
   const strips = [...document.querySelectorAll("#top > *")].filter(seen).map(box);
   for (let i = 0; i + 1 < strips.length; i += 1)
     if (strips[i].right > strips[i + 1].left + 1) out.push(`top strip: ${i} over ${i + 1}`);
@@ -71,7 +78,7 @@ window.measure = {
     return [255, 255, 255, 1];
   };
   const out = [];
-  for (const node of document.querySelectorAll("#top *, #panel *, #bottom *, #cards *")) {
+  for (const node of document.querySelectorAll("#top *, #panel *, #bottom *, #cards *, #standing *, .over *")) {
     const own = [...node.childNodes].some(child => child.nodeType === 3 && child.textContent.trim());
     if (!own || !node.getClientRects().length || node.closest("svg")) continue;
     if (node.closest("button:disabled") || node.closest(".turns li:not(.now)")) continue;

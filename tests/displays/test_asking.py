@@ -44,7 +44,7 @@ def answered(view: dict[str, Any], id: str, code: str = "", rule: str = "") -> d
         ("link_lost", "E", "与机器失去联系，正在重连"),
         ("paused", "E", "前台暂停了这一桌"),
         ("sorting", "E", "正在洗牌，请稍等"),
-        ("over", "E", "南家胡了：抢金"),
+        ("over", "E", "南家抢金"),
         ("ended", "E", "今天打完了，辛苦各位"),
         ("opening_read", "S", "您可以胡！"),
         ("opening_read", "W", "金是三筒，开局有胡吗？"),

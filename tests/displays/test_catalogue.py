@@ -10,12 +10,19 @@ from typing import get_args
 import pytest
 
 import displays
+from engine.book import asks
+from engine.book.differing import _ending, _words
+from engine.book.words import COUNTS, KONG_KINDS, LAST_TILES
+from engine.melds import MELD_KINDS
+from engine.play.actions import COVER_REASONS
 from engine.reasons import CODES
 from engine.ruleset import load_ruleset, profiles
-from engine.ruleset_model import Way
+from engine.ruleset_model import Pattern, Way
+from engine.settlement import FAKED_WAYS
 from protocol.mqtt.commands import ACTIONS
 from protocol.mqtt.views import Layout, Phase, Purpose
 from protocol.serial.vocabulary import FAULT_CODES
+from tests.displays.scenes_match import VOTED, kept
 
 PAGES = Path(displays.__file__).parent
 REPOSITORY = PAGES.parent
@@ -78,11 +85,16 @@ def test_every_opening_way_of_every_profile_is_worded() -> None:
     assert {f"way.{way}" for way in ways} - CATALOGUE.keys() == set()
 
 
+def refusals() -> set[str]:
+    """The codes with which the engine refuses, wherever it does."""
+    texts = [path.read_text(encoding="utf-8") for path in (REPOSITORY / "engine").rglob("*.py")]
+    pattern = r'\b(?:Refused|No|Objection)\(\s*"([a-z_]+)"|_need\(match, "([a-z_]+)"'
+    return {first or second for text in texts for first, second in re.findall(pattern, text)}
+
+
 def test_every_refusal_of_engine_and_daemon_is_worded() -> None:
-    engine = (REPOSITORY / "engine" / "table.py").read_text(encoding="utf-8")
-    codes = set(re.findall(r'Refused\("(\w+)"', engine))
-    codes |= {"bad_value", "missing", "unknown_action", "old_epoch", "too_large", "bad_json"}
-    assert codes
+    codes = refusals() | {"bad_value", "missing", "unknown_action", "old_epoch", "too_large", "bad_json"}
+    assert len(codes) > 90
     assert {f"refused.{code}" for code in codes} - CATALOGUE.keys() == set()
 
 
@@ -95,22 +107,35 @@ def test_every_way_of_winning_is_worded() -> None:
     assert {f"way.{way}" for way in get_args(Way)} - CATALOGUE.keys() == set()
 
 
-def test_every_refusal_of_a_declared_hand_and_of_a_match_is_worded() -> None:
-    rooms = [*(REPOSITORY / "engine").glob("declared*.py"), *(REPOSITORY / "engine" / "match").glob("*.py")]
-    codes = {code for room in rooms for code in re.findall(r'Refused\("(\w+)"', room.read_text(encoding="utf-8"))}
-    codes |= set(re.findall(r'_need\(match, "(\w+)"', (REPOSITORY / "engine/match/deciding.py").read_text("utf-8")))
-    codes |= set(re.findall(r'Objection\("(\w+)"', (REPOSITORY / "engine/win_checks.py").read_text("utf-8")))
-    assert len(codes) > 50
-    assert {f"refused.{code}" for code in codes} - CATALOGUE.keys() == set()
+def test_every_word_of_the_book_and_of_play_is_worded() -> None:
+    wanted = [f"foul.{kind}" for kind in FAKED_WAYS] + [f"covered.{reason}" for reason in COVER_REASONS]
+    wanted += [f"meld.{kind}" for kind in MELD_KINDS] + [f"kong.{kind}" for kind in KONG_KINDS]
+    wanted += [f"pattern.{name}" for name in get_args(Pattern)] + [f"tour.{level}" for level in (1, 2, 3)]
+    wanted += [f"hardness.{name}" for name in ("soft", "hard", "double")]
+    wanted += [f"item.{name}" for name in (*COUNTS, "bid")]
+    wanted += [f"last_tile.{number}" for number in range(len(LAST_TILES))]
+    wanted += [f"zone.{zone}" for zone in ("hand", "flowers", "discards", "melds")]
+    wanted += [f"swap.{right}" for right in ("win", "half", "all")]
+    wanted += [f"park.{reason}" for reason in ("command", "key", "power", "fault")]
+    assert set(wanted) - CATALOGUE.keys() == set()
+
+
+def test_every_difference_between_two_versions_is_worded() -> None:
+    book = kept(*VOTED)
+    (asked, *_) = [ask for ask in asks(book) if ask.seat == "N"]
+    assert asked.params["differs"]
+    whole = set(_ending(book.first.end)) | set(_words(book.first.seats["E"], True))
+    whole |= {"tiles", "melds", "tile"} | {one["what"] for one in asked.params["differs"]}
+    assert {f"differs.{what}" for what in whole} - CATALOGUE.keys() == set()
 
 
 def test_every_prompt_and_action_of_the_contract_is_known_to_the_page() -> None:
-    prompts = (PAGES / "prompts.js").read_text(encoding="utf-8")
-    answered = set(re.findall(r"^  (\w+): \(", prompts, re.M))
+    rooms = [path.read_text(encoding="utf-8") for path in PAGES.glob("prompts*.js")]
+    answered = {verb for room in rooms for verb in re.findall(r"^  (\w+): \(", room, re.M)} | {"undo", "swap"}
     assert {verb for action in ACTIONS.values() for verb in action.prompts} <= answered
-    sent = set(re.findall(r'press\([^"]*?"(\w+)"', SOURCES)) | set(re.findall(r'action: "(\w+)"', SOURCES))
-    sent |= set(re.findall(r'action: own \? "(\w+)" : "(\w+)"', SOURCES)[0])
-    assert set(ACTIONS) - sent == set()
+    # What is pressed is named in the rooms; that each press sends the right thing is tried in the browser.
+    named = set(re.findall(r'"(\w+)"', SOURCES))
+    assert set(ACTIONS) - named == set()
 
 
 def test_every_key_that_the_page_says_is_in_the_catalogue() -> None:
@@ -124,7 +149,6 @@ def test_no_words_lie_unused() -> None:
     literal = set(re.findall(r'"([a-z_]+(?:\.[\w.]+)*)"', SOURCES))
     prefixes = {prefix for prefix in re.findall(r"`([a-z_.]+\.)\$\{", SOURCES)}
     prefixes |= {f"{group}." for group in re.findall(r'sayCode\(\s*"(\w+)"', SOURCES)}
-    prefixes |= {"over.", "result."}  # waiting.js words a result by group
     prefixes |= {"why.", "way."}  # reasons of a settlement and ways of winning travel as codes
     unused = [key for key in CATALOGUE if key not in literal and not any(key.startswith(one) for one in prefixes)]
     assert unused == []

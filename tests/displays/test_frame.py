@@ -106,7 +106,9 @@ def test_all_42_faces_and_both_backs_differ_at_24_pixels(chromium: Site) -> None
 
 def test_a_portrait_phone_has_everything_below_one_another(chromium: Site) -> None:
     with opened(chromium, PHONE, "reduce") as page:
-        for name in ("taking", "flowers", "gold_face", "opening_read"):
+        show(page, "vote")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        for name in ("taking", "flowers", "gold_face", "opening_read", "book", "claim_all", "entry_classic", "agree"):
             show(page, name)
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
             say, board = page.locator(".say").bounding_box(), page.locator(".board").bounding_box()

@@ -10,13 +10,14 @@ import pytest
 
 from engine import play
 from engine.chain import Refused
+from engine.inputs import SeatAction
 from engine.match import Player, apply, decide
 from engine.match import inputs as i
 from engine.match.state import Match
 from engine.questions import answer
 from engine.ruleset import load_ruleset
 from engine.state import State
-from engine.steps import valid_claims
+from engine.table import wants
 from engine.tiles import SEATS, format_tiles, is_flower, parse_tiles
 from tests.engine.hands_told import COMPLETE_16
 from tests.engine.walker import Walker
@@ -83,8 +84,21 @@ def may_win() -> bool:
 def claims_at_the_table() -> tuple[tuple[str, str], ...]:
     """The opening claims that a table knows once its gold is open."""
     walker = Walker(NEW, layout="zhitui", wall=_wall_of_a_tianhu(), dice=[(4, 1)] * 9, seed=1, hands=1)
-    walker.run(until=lambda state: state.phase == "opening")
-    return valid_claims(walker.state)
+    walker.run(until=lambda state: state.play.game is not None)
+    asked = (want for want in wants(walker.state) if want.verb == "opening")
+    return tuple((want.seat, option["way"]) for want in asked for option in want.params["options"])
+
+
+def opening_won_at_the_table() -> tuple[str, str]:
+    """Who wins the opening when the dealer claims the 天胡 that he holds and nobody else anything."""
+    walker = Walker(NEW, layout="zhitui", wall=_wall_of_a_tianhu(), dice=[(4, 1)] * 9, seed=1, hands=1)
+    walker.run(until=lambda state: state.play.game is not None)
+    asked = [want for want in wants(walker.state) if want.verb == "opening"]
+    for want in sorted(asked, key=lambda want: want.seat != "E"):
+        claim = ("claim", {"way": "tianhu"}) if want.seat == "E" else ("pass", {})
+        walker.feed(SeatAction(want.seat, str(want.id), *claim))
+    result = walker.state.result
+    return ("", "") if result is None else (result.winner, result.way)
 
 
 def _wall_of_a_tianhu() -> str:
@@ -151,7 +165,7 @@ BREAKS: list[tuple[str, Any, list[Look]]] = [
     ("engine.dice.next_seat", lambda seat, steps=1: seat, [point, lambda: table_after_a_throw().dealer]),
     ("engine.opening._ring", _backwards, [opening, lambda: table_after_a_throw().play.takes]),
     ("engine.hands.complete.__code__", _never.__code__, [hand, claims, may_win, claims_at_the_table]),
-    ("engine.claims.opening_claims.__code__", _no_claims.__code__, [claims, claims_at_the_table]),
+    ("engine.claims.opening_claims.__code__", _no_claims.__code__, [claims, opening_won_at_the_table]),
     ("engine.settlement.owed", lambda *_: (), [settled, booked]),
     ("engine.water._flowers", lambda *_: iter(()), [water, booked]),
     ("engine.fan._shape", lambda *_: [], [fan, lambda: booked(BASIC)]),
@@ -183,6 +197,7 @@ def test_what_the_looks_see() -> None:
     assert hand() is True and may_win() is True
     assert claims() == [["E", "tianhu"], ["N", "qiangjin"], ["E", "qiangjin"]]
     assert ("E", "tianhu") in claims_at_the_table()
+    assert opening_won_at_the_table() == ("E", "tianhu")
     assert settled() == {"E": 30, "S": -10, "W": -10, "N": -10}
     assert water() == 3
     assert booked() == {"a": 239, "b": 187, "c": 187, "d": 187}

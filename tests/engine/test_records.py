@@ -13,13 +13,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.melds import MELD_KINDS
 from engine.play import COVER_REASONS, Deal, begin, everything, faults, options, step
 from engine.play.state import asked
 from engine.record import HEADINGS, Record, RecordError, parse_record, write_record
+from engine.record_declared import DECLARED_HEADINGS, parse_declared, replay_declared, unmet_declared
 from engine.record_lines import FOUL_KINDS, KONG_VERBS, VERBS, WANT_SHAPES, Clock, Drawn, Move, Want
+from engine.record_match import MATCH_HEADINGS, MATCH_VERBS, MATCH_WANTS, OVERS, RIGHTS, STOPS, parse_match
+from engine.record_match_replay import replay_match
 from engine.record_replay import WINDOWS, Entry, Replay, entries, record_of, replay
+from engine.record_said import ITEMS, SAID_VERBS, TOLD_PATTERNS
 from engine.record_wants import unmet, wants_illegal
 from engine.ruleset import EXAMPLES, copies, load_ruleset, profiles
+from engine.tally import HARDNESS
 from engine.tiles import SEATS, is_flower
 
 RECORDS = sorted((Path(__file__).resolve().parents[1] / "records").glob("*.txt"))
@@ -80,7 +86,7 @@ def test_a_published_hand_comes_out_as_it_says(name: str) -> None:
     replayed = _replayed(name)
     assert any(isinstance(line, Want) for line in replayed.record.lines)
     assert not [f"line {one.want.line}: {one.want.words}: found {one.found}" for one in unmet(replayed)]
-    assert (replayed.illegal is not None) == wants_illegal(replayed)
+    assert (replayed.illegal is not None) == wants_illegal(replayed.record.lines)
     assert replayed.illegal is not None or replayed.settlement is not None
 
 
@@ -201,6 +207,8 @@ def test_the_document_tells_all_of_the_notation() -> None:
     book = FENCED.sub("", DOCUMENT.read_text(encoding="utf-8"))
     told = {word for code in re.findall(r"`([^`]+)`", book) for word in re.split(r"[ :]+", code)}
     assert {*HEADINGS, *VERBS, *WANT_SHAPES, *KONG_VERBS, *FOUL_KINDS, *COVER_REASONS, "close", "open"} <= told
+    assert {*DECLARED_HEADINGS, *SAID_VERBS, *ITEMS, *TOLD_PATTERNS, *MELD_KINDS, *HARDNESS} <= told
+    assert {*MATCH_HEADINGS, *MATCH_VERBS, *MATCH_WANTS, *RIGHTS, *STOPS, *OVERS} <= told
 
 
 def test_the_example_of_the_document_comes_out_as_it_says() -> None:
@@ -209,6 +217,14 @@ def test_the_example_of_the_document_comes_out_as_it_says() -> None:
     replayed = replay(parse_record(example))
     assert replayed.settlement is not None
     assert unmet(replayed) == ()
+
+
+def test_the_declared_hand_and_the_match_of_the_document_come_out_as_they_say() -> None:
+    declared, match = (text for language, text in FENCED.findall(DOCUMENT.read_text("utf-8")) if language == "text")
+    hand = replay_declared(parse_declared(declared))
+    assert hand.settlement is not None and unmet_declared(hand) == ()
+    whole = replay_match(parse_match(match))
+    assert whole.illegal is None and whole.unmet == () and len(whole.hands) == 2
 
 
 def test_what_surrounds_a_line_does_not_matter() -> None:

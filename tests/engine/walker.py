@@ -15,6 +15,8 @@ from engine.state import State, new_state
 from engine.table import Refused, decide, wants
 from engine.tiles import FLOWERS, SEATS, is_flower, parse_tiles
 from engine.wants import Want
+from tests.engine.hands_at_table import PLAYED, HandsAtPlay
+from tests.engine.tellers import TOLD, Teller
 
 Watcher = Callable[[State, tuple[e.Event, ...], State], None]
 
@@ -43,7 +45,10 @@ class Walker:
     fail_rate: float = 0.0
     object_rate: float = 0.0
     blind_rate: float = 0.0
+    undo_rate: float = 0.0
     watch: Watcher | None = None
+    minutes: int = 0
+    by_dice: bool = False
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -53,6 +58,8 @@ class Walker:
         self.walls: dict[int, list[str]] = {}
         self.thrown: dict[tuple[int, int, int], int] = {}
         self.throws = iter(list(self.dice))
+        self.hands_at = HandsAtPlay(self)
+        self.teller = Teller(self)
 
     def feed(self, happened: i.Input) -> tuple[e.Event, ...]:
         """One input; its events are applied and watched."""
@@ -76,6 +83,8 @@ class Walker:
                 aid=self.aid,
                 sets=self.sets,
                 hands=self.hands,
+                minutes=self.minutes,
+                by_dice=self.by_dice,
             )
         )
 
@@ -142,6 +151,14 @@ class Walker:
             self.feed(i.TimerElapsed(str(want.id)))
 
     def _person(self, want: Want) -> None:
+        if want.verb in TOLD:
+            self.teller.answer(want)
+            return
+        if want.verb in PLAYED:
+            self.hands_at.answer(want)
+            return
+        if want.verb in ("undo", "swap", "parked") and self.random.random() >= self.undo_rate:
+            return
         seen_by_readers = want.verb in ("flip", "take") or (want.verb == "flowers" and "by_hand" in want.actions)
         if seen_by_readers and "ok" not in want.actions and self.random.random() >= self.blind_rate:
             self._hands(want)
@@ -174,8 +191,8 @@ class Walker:
         if action == "face":
             taken = {face for flowers in self.state.play.flowers.values() for face in flowers}
             return {"tile": self.random.choice([face for face in self.book.faces() if face not in taken])}
-        if action == "claim":
-            return {"way": want.params["claims"][0]} if want.params["claims"] else None
+        if action == "swap":
+            return {"right": want.params["rights"][0]}
         return {}
 
     def _hands(self, want: Want) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from controller.live import Live, TableFacts
 from controller.views import seat_view
 from engine import inputs
 from engine.events import Event
+from engine.play import PlayState
 from engine.ruleset import Ruleset, load_ruleset
 from engine.table import Refused, apply, decide, new_state, wants
 from engine.tiles import SEATS
@@ -17,7 +19,7 @@ from protocol.mqtt.views import SeatView
 from simulators.channel import perform
 from simulators.mind import Intention, Person, intention
 from simulators.sight import seat_sight
-from simulators.world import Happening, World
+from simulators.world import Happening, World, WorldError
 
 STEPS = 5_000
 
@@ -34,6 +36,8 @@ class Tabletop:
         seed: int,
         meddle: Callable[[str, Intention], Intention] = lambda seat, wanted: wanted,
         options: Mapping[str, Any] | None = None,
+        rates: Mapping[str, float] | None = None,
+        hands: int = 0,
         **world: Any,
     ) -> None:
         self.rules: Ruleset = load_ruleset(rules, options)
@@ -41,15 +45,26 @@ class Tabletop:
         self.state = new_state()
         self.events: list[Event] = []
         self.refused: list[str] = []
+        self.mistakes: Counter[str] = Counter()
+        self.elapsed: list[str] = []
+        self.game: PlayState | None = None
+        self._kept_from: dict[tuple[str, str], tuple[int, int]] = {}
         self.done_by: dict[str, list[Intention]] = {seat: [] for seat in SEATS}
         self._reads = sensing == "full"
         self._dice = dice
         self._meddle = meddle
         self._inputs: deque[inputs.Input] = deque()
-        self._people = {seat: Person(seat, seed) for seat in SEATS}
+        self._people = {seat: Person(seat, seed, rates=rates or {}) for seat in SEATS}
+        self._made: set[str] = set()
         self._pressed: dict[str, set[str]] = {seat: set() for seat in SEATS}
         self._live = Live(TableFacts(rules, layout, sensing, dice, "guide", 2, 0), link="up")
-        self.feed(inputs.StartMatch(rules, options or {}, layout, sensing, dice))
+        self._begin = inputs.StartMatch(rules, options or {}, layout, sensing, dice, hands=hands)
+        self._start()
+
+    def _start(self) -> None:
+        """A match begins, the first or the next; as the daemon begins it with what it knows of the table."""
+        again = self.state.phase == "ended"
+        self.feed(replace(self._begin, sets=self.state.sets) if again else self._begin)
 
     def feed(self, happened: inputs.Input) -> None:
         """One input, and everything that it led to by way of sensors."""
@@ -58,13 +73,14 @@ class Tabletop:
             for event in decide(self.state, self._inputs.popleft()):
                 self.events.append(event)
                 self.state = apply(self.state, event)
+                self.game = self.state.play.game or self.game
 
     def play(self, until: Callable[[Tabletop], bool]) -> None:
         """Let everybody act in turn until the condition holds; AssertionError when nothing more happens."""
         for _ in range(STEPS):
             if until(self):
                 return
-            if not self._machine_moves() and not self._somebody_acts():
+            if not self._machine_moves() and not self._somebody_acts() and not self._time_passes():
                 break
         outstanding = [(want.verb, want.seat) for want in wants(self.state)]
         raise AssertionError(
@@ -118,6 +134,16 @@ class Tabletop:
             case "flip" if self._reads:
                 self._inputs.append(inputs.TileFlipped(happening.position, happening.face))
 
+    def _time_passes(self) -> bool:
+        """Nobody does anything any more: the shortest of the clocks that run is over."""
+        running = [want for want in wants(self.state) if want.kind == "timer"]
+        if not running:
+            return False
+        first = min(running, key=lambda want: want.after_ms)
+        self.elapsed.append(first.verb)
+        self.feed(inputs.TimerElapsed(str(first.id)))
+        return True
+
     # --- people -----------------------------------------------------------------------------------------------------
 
     def _somebody_acts(self) -> bool:
@@ -128,17 +154,27 @@ class Tabletop:
         wanted = self._meddle(seat, wanted)
         self._pressed[seat].add(wanted.key)
         self.done_by[seat].append(wanted)
+        if wanted.slip:
+            self._made.add(f"{seat} {wanted.slip}")
+            self.mistakes[wanted.slip.partition("/")[0]] += 1
         if wanted.on_display:
             try:
                 self.feed(inputs.SeatAction(seat, wanted.want, wanted.act, wanted.arguments))
             except Refused as refusal:
-                self.refused.append(f"{seat} {wanted.act} {wanted.want}: {refusal.code}")
-        else:
+                if refusal.code == "start_needs_table":
+                    self._start()
+                else:
+                    self.refused.append(f"{seat} {wanted.act} {wanted.want}: {refusal.code}")
+            return True
+        try:
             perform(self.world, wanted.act, {"seat": seat, **wanted.arguments})
             if wanted.act != "press":
                 self._pressed[seat].discard(wanted.key)
-            if self._inputs:
-                self.feed(self._inputs.popleft())
+        except WorldError as error:
+            self.refused.append(f"{seat} {wanted.act}: {error}")
+            self._kept_from[seat, wanted.key] = self._moment
+        while self._inputs:
+            self.feed(self._inputs.popleft())
         return True
 
     def _first_asked(self) -> tuple[str, Intention] | None:
@@ -156,7 +192,12 @@ class Tabletop:
         view = self.view(seat)
         outstanding = {want.id for want in view.me.wants}
         self._pressed[seat] = {key for key in self._pressed[seat] if key.partition("|")[0] in outstanding}
-        person = Person(seat, self._people[seat].seed, self._pressed[seat], self._thrown_before)
+        kept = {key for (whose, key), at in self._kept_from.items() if whose == seat and at == self._moment}
+        made = {label.partition(" ")[2] for label in self._made if label.startswith(seat)}
+        person = replace(self._people[seat], done=self._pressed[seat] | kept, made=made)
         return intention(person, view, seat_sight(self.world, seat))
 
-    _thrown_before: int | None = None
+    @property
+    def _moment(self) -> tuple[int, int]:
+        """Changes whenever anything has happened: what was refused may be tried again then."""
+        return self.world.version, len(self.events)

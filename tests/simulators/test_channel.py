@@ -13,6 +13,7 @@ from simulators.channel import ActRefused, ChannelError, WorldClient, split_addr
 from simulators.pace import PaceError, parse_speed
 from simulators.sight import Sight
 from simulators.table import FaultSpecError, SimulatedTable, parse_failure, parse_missing
+from tests.simulators.dealt import Table
 from tests.simulators.host import config, hands
 
 
@@ -72,6 +73,36 @@ async def test_a_watcher_sees_every_change_and_its_own_hand_alone(tmp_path: Path
             await watcher.act("take", positions=["E2t"])
         watching.cancel()
         await asyncio.gather(watching, return_exceptions=True)
+
+
+async def test_what_the_rules_forbid_is_refused_with_code_and_rule(tmp_path: Path) -> None:
+    dealt = Table("new-xiamen-120")
+    async with SimulatedTable(config(tmp_path)) as table:
+        world = table.world
+        world.walls, world.hands, world.flowers = dealt.world.walls, dealt.world.hands, dealt.world.flowers
+        world.flipped, world.felt = dealt.world.flipped, {seat: [] for seat in "ESWN"}
+        async with hands(table, "S") as person:
+            await person.act("begin_round", **{**dealt.begin, "opening": ["", ""]})
+            with pytest.raises(ActRefused, match="not_your_turn") as refusal:
+                await person.act("play", action={"name": "discard", "tile": dealt.world.hands["S"][0].face}, number=0)
+            assert (refusal.value.code, refusal.value.rule) == ("not_your_turn", "R13")
+            with pytest.raises(ActRefused, match="no tile '9q'") as plain:
+                await person.act("discard", tile="9q")
+            assert (plain.value.code, plain.value.rule) == ("", "")
+            answer = json.dumps({"id": 1, "act": "play", "seat": "S", "action": {"name": "pong"}}).encode()
+            assert (await ask(table.world_address, answer))[0] == {
+                "id": 1,
+                "ok": False,
+                "error": "not allowed: not_asked (R13)",
+                "code": "not_asked",
+                "rule": "R13",
+                "params": {},
+            }
+        async with hands(table, "E") as dealer:
+            tile = dealt.world.hands["E"][0].face
+            await dealer.act("play", action={"name": "discard", "tile": tile}, number=0)
+            seen = Sight.model_validate((await dealer.act("see"))["sight"])
+            assert seen.round is not None and (seen.round.tile, seen.round.source) == (tile, "E")
 
 
 async def test_acting_without_a_world_says_so(tmp_path: Path) -> None:

@@ -335,9 +335,69 @@ async def test_readers_tell_every_change_and_all_of_it_to_a_new_host(tmp_path: P
         host.close()
         host.open()
         await host.identify()
-        zones = {(zone.seat, zone.zone): zone.tiles for zone in [await host.until(Zone) for _ in range(8)]}
+        zones = {(zone.seat, zone.zone): zone.tiles for zone in [await host.until(Zone) for _ in range(16)]}
         assert zones["S", "hand"] == tuple(taken) and zones["E", "hand"] == ()
         assert (await host.until(TileFlipped)).position == "W10b"
+
+
+async def test_readers_tell_discards_and_melds_whole_after_each_change_and_again_to_a_new_host(tmp_path: Path) -> None:
+    async with table_and_host(tmp_path, sensing="full") as (table, host):
+        await walls_up(table, host)
+        async with hands(table, "S") as south, hands(table, "W") as west:
+            tiles = table.world.walls["E"]
+            alike = [f for f in RULES.faces() if sum(tile is not None and tile.face == f for tile in tiles) >= 3]
+            names = [name for name in table.world.standing("E") if table.world.face_at(name) == alike[0]][:3]
+            await south.act("take", positions=names[:1])
+            assert (await host.until(Zone)).zone == "hand"
+            await west.act("take", positions=names[1:])
+            assert await host.until(Zone) == Zone("W", "hand", (alike[0],) * 2, 100)
+            await south.act("discard", tile=alike[0])
+            assert await host.until(Zone) == Zone("S", "discards", (alike[0],), 100)
+            assert await host.until(Zone) == Zone("S", "hand", (), 100)
+            await west.act("meld", **{"kind": "pong", "from": "S", "tile": alike[0], "own": [alike[0]] * 2})
+            assert await host.until(Zone) == Zone("W", "melds", (alike[0],) * 3, 100)
+            assert await host.until(Zone) == Zone("S", "discards", (), 100)
+            assert await host.until(Zone) == Zone("W", "hand", (), 100)
+        host.close()
+        host.open()
+        await host.identify()
+        zones = {(zone.seat, zone.zone): zone.tiles for zone in [await host.until(Zone) for _ in range(16)]}
+        assert len(zones) == 16 and zones["W", "melds"] == (alike[0],) * 3
+        assert all(tiles == () for place, tiles in zones.items() if place != ("W", "melds"))
+
+
+async def test_a_misreading_is_told_at_once_kept_for_a_new_host_and_healed_by_the_next_change(tmp_path: Path) -> None:
+    async with table_and_host(tmp_path, sensing="full") as (table, host):
+        await walls_up(table, host)
+        async with hands(table, "S") as person:
+            one, two, three = (await person.act("take", positions=["E1t", "E1b", "E2t"]))["tiles"]
+            await host.until(Zone)
+            await person.act("control", verb="misread", seat="S", zone="hand", kind="missing")
+            assert await host.until(Zone) == Zone("S", "hand", (one, two), 100)
+            await person.act("control", verb="misread", seat="S", zone="hand", kind="doubled", tile=one)
+            doubled = await host.until(Zone)
+            assert len(doubled.tiles) == 4 and doubled.tiles.count(one) == (one, two, three).count(one) + 1
+            await person.act("control", verb="misread", seat="S", zone="hand", kind="wrong", tile=three, **{"as": "9s"})
+            wrong = await host.until(Zone)
+            assert wrong.tiles == (one, two, "9s") and wrong.confidence < 60
+            host.close()
+            host.open()
+            await host.identify()
+            assert wrong in [await host.until(Zone) for _ in range(16)]
+            (four,) = (await person.act("take", positions=["E2b"]))["tiles"]
+            assert await host.until(Zone) == Zone("S", "hand", (one, two, three, four), 100)
+            for said, words in (
+                ({"kind": "odd"}, "kind: expected missing, doubled, wrong"),
+                ({"kind": "missing", "zone": "lap"}, "zone: expected hand, flowers, discards, melds"),
+                ({"kind": "missing", "zone": "melds"}, "no tile lies in the zone melds of S"),
+                ({"kind": "wrong", "as": "0z"}, "as: expected a tile of the set"),
+            ):
+                with pytest.raises(ActRefused, match=words):
+                    await person.act("control", **{"verb": "misread", "seat": "S", "zone": "hand", **said})
+            assert (await person.act("control", verb="summary"))["misread"] == 3
+    async with table_and_host(tmp_path, sensing="none") as (table, host), hands(table, "S") as person:
+        with pytest.raises(ActRefused, match="no readers"):
+            await person.act("control", verb="misread", seat="S", zone="hand", kind="missing")
 
 
 async def test_a_table_without_readers_tells_nothing_of_tiles(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ CASES = [
     for line in (Path(__file__).parent.parent / "cases" / "opening.jsonl").read_text(encoding="utf-8").splitlines()
     if "wall" in (case := json.loads(line)) and "error" not in case["want"]
 ]
+BY_KEY = ("press", "lift", "pushed", "roll", "start")
+"""What a key of the table does as well as a touch."""
 TABLES = [(rules, layout) for rules in profiles() for layout in load_ruleset(rules).layouts]
 
 
@@ -33,13 +35,18 @@ TABLES = [(rules, layout) for rules in profiles() for layout in load_ruleset(rul
 def test_hands_are_opened(rules: str, layout: str, sensing: str, dice: str) -> None:
     table = Tabletop(rules, layout, sensing, dice, seed=7)
     for number in (1, 2):
-        table.play(lambda table, number=number: len(table.of(e.HandEnded)) >= number or table.state.phase == "opening")
+        table.play(lambda table, number=number: len(table.of(e.HandEnded)) >= number or lies_open(table))
         ended = table.of(e.HandEnded)
         if len(ended) < number:
             assert_hands_are_right(table, sensing)
             table.play(lambda table, number=number: len(table.of(e.HandEnded)) >= number)
     assert table.refused == []
     assert Counter(table.world.all_tiles()).most_common(1)[0][1] == 1
+
+
+def lies_open(table: Tabletop) -> bool:
+    """Whether the gold lies open and nobody has done anything in play yet."""
+    return table.state.phase in ("opening", "play") and table.world.round is None
 
 
 def assert_hands_are_right(table: Tabletop, sensing: str) -> None:
@@ -69,6 +76,54 @@ def test_both_levels_and_both_kinds_of_dice_play_the_same_hands() -> None:
             golds = [(event.position, event.face) for event in table.of(e.GoldOpened)]
             stories.append((rolls, golds))
     assert all(story == stories[0] for story in stories)
+
+
+@pytest.mark.parametrize(("rules", "layout"), TABLES)
+def test_whole_hands_come_to_the_same_points_at_both_levels(rules: str, layout: str) -> None:
+    """The same people, the same tiles: whether the table reads or is told, and nobody is ever asked in vain."""
+    booked = []
+    for sensing in ("none", "full"):
+        table = Tabletop(rules, layout, sensing, "read", seed=17, hands=4)
+        table.play(lambda table: len(table.of(e.HandEnded)) >= 4)
+        assert (table.refused, table.elapsed) == ([], [])
+        booked.append([(one.kind, one.wins, one.points, one.bonus) for one in table.state.session.book])
+    assert booked[0] == booked[1]
+    assert any(kind == "win" for kind, *_ in booked[0])
+
+
+@pytest.mark.parametrize("sensing", ["none", "full"])
+def test_a_match_ends_and_the_next_begins(sensing: str) -> None:
+    table = Tabletop("new-xiamen-120", "zhitui", sensing, "read", seed=4, hands=2)
+    table.play(lambda table: len(table.of(e.HandEnded)) >= 3)
+    assert [one.match for one in table.state.session.book] == [1, 1, 2]
+    assert table.refused == []
+
+
+@pytest.mark.parametrize("sensing", ["none", "full"])
+def test_seats_are_swapped_by_who_has_a_right_to(sensing: str) -> None:
+    """R2: whoever has won may swap once; the others wait for who has said that it will."""
+    table = Tabletop("bijin-xiamen-144", "bagua", sensing, "read", seed=3, hands=40)
+    table.play(lambda table: sum(event.purpose == "swap" for event in table.of(e.DiceRolled)) >= 2)
+    assert (table.refused, table.elapsed) == ([], [])
+
+
+def test_at_level_none_a_hand_without_flowers_needs_few_touches() -> None:
+    """Before play at most three a seat; then the win, and each seat's own entry: numbers or tiles, done, agreed."""
+    table = Tabletop("basic-136", "zhitui", "none", "read", seed=6, hands=3)
+    for number in (1, 2, 3):
+        begun = {seat: len(table.done_by[seat]) for seat in SEATS}
+        table.play(lambda table, number=number: lies_open(table) and len(table.of(e.HandEnded)) == number - 1)
+        opened = {seat: len(table.done_by[seat]) for seat in SEATS}
+        table.play(lambda table, number=number: len(table.of(e.HandEnded)) >= number)
+        for seat in SEATS:
+            acts = table.done_by[seat]
+            before = [one.act for one in acts[begun[seat] : opened[seat]] if one.want and one.act not in BY_KEY]
+            after = [one.act for one in acts[opened[seat] :] if one.want]
+            kongs = after.count("kong")
+            assert len(before) <= 3, before
+            assert len(after) - kongs <= 5, after
+            assert set(after) <= {"kong", "win", "items", "tiles", "patterns", "done", "agree", "drawn", "foul"}, after
+    assert table.refused == []
 
 
 def test_another_seed_plays_other_hands() -> None:
@@ -144,8 +199,11 @@ def test_the_rule_cases_come_out_at_the_table(case: dict[str, Any], sensing: str
     hand = ScriptedHand(tuple(parse_tiles(case["wall"])), tuple((first, second) for first, second in dice))
     layout = case.get("layout") or load_ruleset(case["rules"]).layouts[0]
     table = Tabletop(case["rules"], layout, sensing, "read", seed=1, options=case.get("options", {}), script=[hand])
-    table.state = replace(table.state, dealer=case["dealer"], gold_history=tuple(case.get("gold_history", ())))
-    table.play(lambda table: table.state.phase == "opening" or bool(table.of(e.HandEnded)))
+    session = table.state.session
+    between = replace(session, phase="between", deal=session.seats[case["dealer"]])
+    history = tuple(case.get("gold_history", ()))
+    table.state = replace(table.state, dealer=case["dealer"], session=between, gold_history=history)
+    table.play(lambda table: lies_open(table) or bool(table.of(e.HandEnded)))
     want, world = case["want"], table.world
     assert table.refused == []
     assert {seat: format_tiles(world.zone_faces(seat, "hand")) for seat in SEATS} == want["hands"]

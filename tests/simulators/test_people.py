@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from protocol.mqtt.envelope import Envelope, encode
 from protocol.mqtt.topics import Topics
 from simulators.assumptions import default_assumptions
 from simulators.crew import CrewConfig, CrewError
-from simulators.people import Player, Seating
+from simulators.people import LEAST_ABSENCE_S, Player, Seating
 from simulators.table import SimulatedTable
 from simulators.tasks import cancel_all
 from tests.simulators.host import config
@@ -56,7 +57,11 @@ def said(kind: str, data: dict[str, Any], epoch: int = 1, number: int = 1) -> by
 
 @asynccontextmanager
 async def table_with(
-    broker: PrivateBroker, folder: Path, seat: str, device: str | None = None
+    broker: PrivateBroker,
+    folder: Path,
+    seat: str,
+    device: str | None = None,
+    mistakes: Mapping[str, float] | None = None,
 ) -> AsyncIterator[tuple[aiomqtt.Client, SimulatedTable, Player]]:
     """A broker that says one view for ever, the world, and the person of a seat."""
     user = broker.credentials.of_seat(seat)
@@ -67,6 +72,7 @@ async def table_with(
             await client.publish(TOPICS.availability, said("availability", {"state": "ready"}), qos=1, retain=True)
             await client.publish(TOPICS.seat(seat), said("seat", view_of(device, seat)), qos=1, retain=True)
             seating = Seating(seat, "demo", "", 0, broker.socket, *user, table.world_address, 2, "max")
+            seating = replace(seating, mistakes=mistakes or {})
             player = Player(seating, default_assumptions().people)
             playing = asyncio.create_task(player.run())
             try:
@@ -108,6 +114,25 @@ async def test_a_display_held_by_a_person_is_left_to_that_person(broker: Private
         assert player.counts["push_in"] == 1 and player.counts["answers"] == 0
 
 
+async def test_a_double_press_is_the_same_input_again_and_once_under_another_name(
+    broker: PrivateBroker, tmp_path: Path
+) -> None:
+    async with table_with(broker, tmp_path, "E", mistakes={"double_press": 1.0}) as (client, _, player):
+        inputs = [await next_input(client) for _ in range(3)]
+        assert {(one["want"], one["action"]) for one in inputs} == {("1.lift-0.1", "lift")}
+        assert inputs[0]["id"] == inputs[1]["id"] != inputs[2]["id"]
+        assert player.counts["mistake_double_press"] == 1 and player.counts["answers"] == 1
+
+
+async def test_who_is_away_answers_when_back_and_is_away_once(broker: PrivateBroker, tmp_path: Path) -> None:
+    loop = asyncio.get_running_loop()
+    async with table_with(broker, tmp_path, "E", mistakes={"away": 1.0}) as (client, _, player):
+        began = loop.time()
+        assert (await next_input(client))["action"] == "lift"
+        assert loop.time() - began > 0.9 * LEAST_ABSENCE_S
+        assert player.counts["mistake_away"] >= 1
+
+
 async def test_unreadable_views_are_counted_and_the_person_stays(broker: PrivateBroker, tmp_path: Path) -> None:
     async with table_with(broker, tmp_path, "E") as (client, _, player):
         await next_input(client)
@@ -132,6 +157,7 @@ def test_a_crew_that_cannot_sit_down_says_why(tmp_path: Path) -> None:
         "seed": 1,
     }
     assert CrewConfig.checked(**usual, speed="max").seatings[0].user == "demo-E"
+    assert CrewConfig.checked(**usual, speed="max", mistakes="away=0.5").seatings[0].mistakes == {"away": 0.5}
     for changes, words in (
         ({"seats": "EX"}, "expected some of E, S, W, N"),
         ({"seats": "EE"}, "each once"),
@@ -141,6 +167,7 @@ def test_a_crew_that_cannot_sit_down_says_why(tmp_path: Path) -> None:
         ({"credentials": bad}, "expected an object"),
         ({"credentials": tmp_path / "none"}, "No such file"),
         ({"table": "X"}, "table"),
+        ({"mistakes": "sleep=1"}, "expected one of all, forget_flower"),
     ):
         with pytest.raises(CrewError, match=words):
             CrewConfig.checked(**{**usual, "speed": "1", **changes})

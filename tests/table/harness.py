@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -38,8 +39,9 @@ class WholeTable:
     """Starts and stops the processes of one table in a folder; asynchronous context manager.
 
     `people` lists the seats that are played, `patience` how long they wait before they press what everybody may press;
-    `speed` is `max` or a factor. Logs of every process are in the folder
-    and are printed when a test that waits for something gives up.
+    `speed` is `max` or a factor of the machine and its people; the time that people have to answer is not shortened
+    (`timing`). After so many `matches` they begin no other. `mistakes` are those of `kaijin simulate players`. Logs of every process are in the folder and are
+    printed when a test that waits for something gives up.
     """
 
     folder: Path
@@ -58,6 +60,10 @@ class WholeTable:
     web: bool = False
     timing: Mapping[str, Any] = field(default_factory=dict)
     patience: float | None = None
+    mistakes: str = ""
+    minutes: int = 0
+    seats: str = "free"
+    matches: int = 1
 
     def __post_init__(self) -> None:
         self.topics = Topics(TABLE)
@@ -98,7 +104,7 @@ class WholeTable:
     def write_config(self) -> None:
         """The table's settings, as TOML."""
         options = ", ".join(f"{key} = {json.dumps(value)}" for key, value in self.options.items())
-        timing = "".join(f"{key} = {value}\n" for key, value in self.timing.items())
+        timing = "".join(f"{key} = {value}\n" for key, value in {"answer_speed": 1.0, **self.timing}.items())
         factor = "1000.0" if self.speed == "max" else f"{float(self.speed)}"
         self.config.write_text(
             f"""
@@ -116,6 +122,8 @@ path = "{self.journal}"
 rules = "{self.rules}"
 layout = "{self.layout}"
 hands = {self.hands}
+minutes = {self.minutes}
+seats = "{self.seats}"
 autostart = {json.dumps(self.autostart)}
 options = {{ {options} }}
 [timing]
@@ -162,6 +170,9 @@ state_dir = "{self.folder / "web"}"
         arguments += ["--credentials", str(self.broker.credentials_path), "--table", TABLE, "--seats", seats]
         if self.patience is not None:
             arguments += ["--patience", str(self.patience)]
+        if self.mistakes:
+            arguments += ["--mistakes", self.mistakes]
+        arguments += ["--matches", str(self.matches)]
         self.spawn("people", [*arguments, "--seed", str(self.seed), "--speed", self.speed, "--json"])
 
     def spawn(self, name: str, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -193,6 +204,13 @@ state_dir = "{self.folder / "web"}"
                 process.wait(5)
         self.processes.clear()
         self.broker.stop()
+
+    def counts(self, name: str) -> dict[str, int]:
+        """What a simulator that has ended did, in counts: `people`, or `hardware`."""
+        lines = (self.folder / f"{name}.out").read_text("utf-8").splitlines()
+        told: dict[str, Any] = json.loads(lines[-1])
+        found: dict[str, int] = told.get("counts", told)
+        return found
 
     def logs(self) -> str:
         """The last lines that every process wrote."""
@@ -240,6 +258,30 @@ state_dir = "{self.folder / "web"}"
     async def ended(self, seconds: float = 90) -> dict[str, Any]:
         """The public state once the match is over."""
         return await self.state(lambda data: data["phase"] == "ended", seconds)
+
+    async def stored(self, name: str, count: int, seconds: float) -> None:
+        """Wait until the journal holds so many events of this name; AssertionError with the logs where it does not."""
+        until = time.monotonic() + seconds
+        while (found := self.count(name)) < count:
+            if time.monotonic() > until:
+                raise AssertionError(f"{found} of {count} {name} within {seconds} s\n{self.logs()}")
+            await asyncio.sleep(0.05)
+
+    async def hands_ended(self, count: int, seconds: float) -> None:
+        """Wait until so many hands are over; then the people get up and nothing more is played."""
+        await self.stored("HandEnded", count, seconds)
+        if "people" in self.processes:
+            await asyncio.to_thread(self.kill, "people", signal.SIGTERM)
+
+    def count(self, name: str) -> int:
+        """How many events of this name the journal holds by now."""
+        if not self.journal.exists():
+            return 0
+        with contextlib.closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True, timeout=5)) as reading:
+            try:
+                return int(reading.execute("SELECT count(*) FROM events WHERE type = ?", (name,)).fetchone()[0])
+            except sqlite3.OperationalError:
+                return 0  # the daemon is just making its tables
 
     async def answer(self, seat: str, verb: str, action: str, unlike: str = "") -> str:
         """A seat answers its prompt of this verb, once it has one of another id than `unlike`; the prompt's id."""

@@ -12,6 +12,7 @@ from typing import Any
 from controller.journal import read_events
 from engine import events as e
 from engine.opening import side_positions, wall_positions
+from engine.play import PlayState, options
 from engine.ruleset import load_ruleset
 from engine.state import new_state
 from engine.table import apply
@@ -33,22 +34,31 @@ Where = tuple[str | int, ...]
 
 @dataclass
 class Hidden:
-    """What nobody may be told: wall sides in their order; hands, takes and replacements as sorted faces; claims.
+    """What nobody may be told: wall sides in their order; hands, takes and replacements as sorted faces; ways to win.
 
-    `own`: the texts of each seat's hand that this seat itself may read. `shown`: winners' hands, told at the end.
+    `own`: the hands of each seat, sorted, which this seat itself may read. `shown`: hands told when they are booked,
+    `laid`: melds and discards as they lie open. `claims`: the ways by which each seat could have won.
     """
 
     sides: set[tuple[str, ...]] = field(default_factory=set)
     groups: set[tuple[str, ...]] = field(default_factory=set)
     claims: set[tuple[str, str]] = field(default_factory=set)
-    own: dict[str, set[str]] = field(default_factory=lambda: {seat: set() for seat in SEATS})
+    own: dict[str, set[tuple[str, ...]]] = field(default_factory=lambda: {seat: set() for seat in SEATS})
     shown: set[str] = field(default_factory=set)
+    laid: set[tuple[str, ...]] = field(default_factory=set)
+    _joined: set[str] = field(default_factory=set)
 
     def add_group(self, tiles: Iterable[str]) -> None:
         """A hand or a take."""
         group = tuple(sort_tiles(tiles))
         if len(group) >= LEAST_LIST:
             self.groups.add(group)
+
+    def add_hand(self, seat: str, tiles: Iterable[str]) -> None:
+        """A hand that its seat sees."""
+        hand = tuple(sort_tiles(tiles))
+        self.own[seat].add(hand)
+        self.add_group(hand)
 
     def holds(self, faces: Sequence[str]) -> bool:
         """Whether a run of faces is part of a wall side, in either direction, or a whole hand or take in any order."""
@@ -58,7 +68,9 @@ class Hidden:
             return True
         text = " ".join(faces)
         back = " ".join(reversed(faces))
-        return any(text in side or back in side for side in map(" ".join, self.sides))
+        if len(self._joined) != len(self.sides):
+            self._joined = {" ".join(side) for side in self.sides}
+        return any(text in side or back in side for side in self._joined)
 
 
 def hidden_in_journal(path: Path) -> Hidden:
@@ -74,15 +86,23 @@ def hidden_in_journal(path: Path) -> Hidden:
                 hidden.add_group(tiles)
             case e.FlowersReplaced():
                 hidden.add_group(event.tiles)
-            case e.OpeningBegun():
-                hidden.claims.update(event.claims)
-            case e.HandEnded(tiles=tuple() as tiles):
-                hidden.shown.add(format_tiles(tiles))
+            case e.HandEnded() | e.HandRebooked() if state.result is not None:
+                hidden.shown.update(format_tiles(held.concealed) for held in state.result.held.values())
         for seat in SEATS:
             for tiles in (state.play.hands.get(seat, ()), state.play.seen.get((seat, "hand"), ())):
-                hidden.add_group(tiles)
-                hidden.own[seat].add(format_tiles(tiles))
+                hidden.add_hand(seat, [face for face in tiles if face in _FACES])
+        if state.play.game is not None:
+            _hidden_in_play(hidden, state.play.game)
     return hidden
+
+
+def _hidden_in_play(hidden: Hidden, game: PlayState) -> None:
+    for seat, held in game.seats.items():
+        hidden.add_hand(seat, held.hand)
+        hidden.laid.update(meld.tiles for meld in held.melds)
+        lying = [one for one in game.discards if one.seat == seat and not one.taken]
+        hidden.laid.add(tuple(one.tile for one in lying if one.how != "ming"))
+        hidden.claims.update((seat, action.way) for action in options(game, seat) if action.name == "hu")
 
 
 def hidden_in_case(row: Mapping[str, Any]) -> Hidden:
@@ -142,13 +162,31 @@ def _leaks(value: Any, where: Where, hidden: Hidden, seat: str) -> Iterator[tupl
 def _list_leaks(value: Sequence[Any], where: Where, hidden: Hidden) -> Iterator[tuple[Where, str]]:
     """Faces side by side, or one in each of several small parts such as `["E1t", "3m"]`."""
     faces = [part for part in value if isinstance(part, str) and part in _FACES]
-    if not faces and where[-1:] != ("passed",):
+    if not faces and where[-1:] != ("passed",) and not _lies_open(where):
         inner = [[face for face in _strings(part) if face in _FACES] for part in value]
         faces = [found[0] for found in inner if len(found) == 1]
     if faces and not (_may_list_flowers(where) and all(map(is_flower, faces))):
+        if _lies_open(where) and (tuple(faces) in hidden.laid or not hidden.laid):
+            return
+        if where[:3] == _WANTS and _of_the_own(where):
+            return
         told = _told_part(faces, hidden)
         if told:
             yield where, f"list {told}"
+
+
+_WANTS = ("data", "me", "wants")
+_OWN_LISTS = ("discards", "follow", "tiles", "seen", "believed")
+
+
+def _lies_open(where: Where) -> bool:
+    """Discards and melds, as the public part shows them."""
+    return where[:3] in (("data", "play", "discards"), ("data", "play", "melds"), ("data", "result", "melds"))
+
+
+def _of_the_own(where: Where) -> bool:
+    """What a seat is asked to do with tiles of its own hand: that prompt is in its own view alone."""
+    return "params" in where and any(name in where for name in _OWN_LISTS)
 
 
 def _strings(value: Any) -> list[str]:
@@ -162,9 +200,11 @@ def _may_list_flowers(where: Where) -> bool:
 
 
 def _text_leaks(text: str, where: Where, hidden: Hidden, seat: str) -> Iterator[tuple[Where, str]]:
-    if where == ("data", "me", "tiles") and text in hidden.own.get(seat, ()):
+    if where == ("data", "me", "tiles") and tuple(sort_tiles(_parsed(text))) in hidden.own.get(seat, ()):
         return
-    if where == ("data", "params", "tiles") and text in hidden.shown:
+    if where[:3] in (("data", "result", "tiles"), ("data", "params", "tiles")) and text in hidden.shown:
+        return
+    if (_lies_open(where) or where == ("data", "params", "tiles")) and _is_laid(text, hidden):
         return
     for run in leaks_in_text(text, hidden):
         yield where, f"tiles {run}"
@@ -173,10 +213,20 @@ def _text_leaks(text: str, where: Where, hidden: Hidden, seat: str) -> Iterator[
         yield where, f"claim {text}"
 
 
+def _is_laid(text: str, hidden: Hidden) -> bool:
+    """Whether the text is a meld that lies open."""
+    return tuple(sort_tiles(_parsed(text))) in {tuple(sort_tiles(tiles)) for tiles in hidden.laid}
+
+
 def _may_name_way(way: str, where: Where, hidden: Hidden, seat: str) -> bool:
-    """A claim is offered to its seat alone; the one that won is told at the end of the hand."""
-    offered = where[:3] == ("data", "me", "wants") and "claims" in where
-    return (offered and (seat, way) in hidden.claims) or where in (("data", "params", "way"), ("data", "result", "way"))
+    """A way to win is offered to its seat alone; how a hand was won is told when it is over."""
+    if (where[:3] == _WANTS and where[-1] == "way") or "claims" in where:
+        return (seat, way) in hidden.claims
+    return where[:2] in (("data", "params"), ("data", "result"), ("data", "book")) or where[:3] == (
+        "data",
+        "me",
+        "lines",
+    )
 
 
 def _is_told(faces: Sequence[str], hidden: Hidden) -> bool:

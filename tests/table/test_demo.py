@@ -1,4 +1,4 @@
-"""The demo as a person starts it: every game at both sensing levels with read and unread dice; Ctrl-C; nonsense."""
+"""The demo as a person starts it: whole hands of every game at both sensing levels; records; Ctrl-C; nonsense."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ from tests.table.harness import alive, children, wait_for
 pytestmark = [pytest.mark.table, pytest.mark.timeout(300)]
 
 GAMES = [(name, layout) for name in profiles() for layout in load_ruleset(name).layouts]
-HANDS = 20
+HANDS = 3
 
 
 def demo(*arguments: str, seconds: float = 280) -> subprocess.CompletedProcess[str]:
     """The demo run to its end."""
+    return command("demo", *arguments, seconds=seconds)
+
+
+def command(*arguments: str, seconds: float = 60) -> subprocess.CompletedProcess[str]:
+    """A command run to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "cli.main", "demo", *arguments],
+        [sys.executable, "-m", "cli.main", *arguments],
         capture_output=True,
         text=True,
         timeout=seconds,
@@ -40,33 +45,49 @@ def summary(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("dice", ["read", "unread"])
-@pytest.mark.parametrize("sensing", ["none", "full"])
 @pytest.mark.parametrize(("name", "layout"), GAMES)
-def test_twenty_hands_open_in_every_game(name: str, layout: str, sensing: str, dice: str) -> None:
-    told = summary(
-        demo("--headless", "--hands", str(HANDS), "--speed", "max", "--seed", "7", "--json", "--rules", name,
-             "--layout", layout, "--sensing", sensing, "--dice", dice)
-    )  # fmt: skip
-    assert told["hands"] == HANDS
-    assert (told["rules"], told["layout"], told["sensing"], told["dice"]) == (name, layout, sensing, dice)
-    counts = told["counts"]
-    assert counts["hand_ended"] == HANDS
-    assert told["table"]["walls"] == HANDS
-    assert told["table"]["throws"] == counts["rolled"] + counts.get("roll_spoilt", 0)
-    shown = [gold for gold in told["gold"] if gold is not None]
-    assert len(shown) + told["wins"].get("shuanghuagang", 0) >= HANDS
-    assert set(told["dealer"]) <= set(SEATS)
+def test_hands_settle_alike_in_every_game_at_both_sensing_levels(name: str, layout: str) -> None:
+    """A table that reads everything and one that reads nothing: the same tiles, the same play, the same points."""
+    told = {}
+    for sensing, dice in (("full", "read"), ("none", "unread")):
+        told[sensing] = found = summary(
+            demo("--headless", "--hands", str(HANDS), "--speed", "max", "--seed", "7", "--json", "--rules", name,
+                 "--layout", layout, "--sensing", sensing, "--dice", dice)
+        )  # fmt: skip
+        assert (found["rules"], found["layout"], found["sensing"], found["dice"]) == (name, layout, sensing, dice)
+        counts = found["counts"]
+        assert found["hands"] == found["settled"] == counts["hand_ended"] == HANDS
+        assert found["replayed"] and sum(found["points"].values()) == sum(found["bonus"].values()) == 0
+        assert sum(found["wins"].values()) + found["draws"] + found["fouls"] == HANDS
+        assert found["table"]["walls"] >= HANDS
+        shown = [gold for gold in found["gold"] if gold is not None]
+        assert len(shown) + found["wins"].get("shuanghuagang", 0) >= HANDS
+        assert set(found["dealer"]) <= set(SEATS)
+    for same in ("gold", "dealer", "wins", "points", "bonus", "matches"):
+        assert told["full"][same] == told["none"][same], same
 
 
 def test_the_same_seed_gives_the_same_hands_and_another_seed_others() -> None:
     runs = [
-        summary(demo("--headless", "--hands", "3", "--speed", "max", "--seed", seed, "--json", "--sensing", sensing))
+        summary(demo("--headless", "--hands", "2", "--speed", "max", "--seed", seed, "--json", "--sensing", sensing))
         for seed, sensing in (("5", "full"), ("5", "full"), ("5", "none"), ("6", "full"))
     ]
-    assert runs[0]["digest"] == runs[1]["digest"]
-    assert (runs[0]["gold"], runs[0]["dealer"]) == (runs[2]["gold"], runs[2]["dealer"])
+    assert runs[0]["digest"] == runs[1]["digest"] == runs[2]["digest"]
+    assert runs[0]["points"] == runs[2]["points"]
     assert runs[0]["digest"] != runs[3]["digest"]
+
+
+def test_the_records_of_a_demo_are_exported_by_the_command_too(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    told = summary(demo("--headless", "--hands", "2", "--speed", "max", "--json", "--keep", str(kept)))
+    journal = str(kept / "journal" / "table.journal")
+    match = command("journal", "export", journal, "--match", "1")
+    assert match.returncode == 0, match.stderr
+    (tmp_path / "match.txt").write_text(match.stdout, encoding="utf-8")
+    played = command("rules", "play", str(tmp_path / "match.txt"), "--json")
+    assert played.returncode == 0, played.stdout[-2000:]
+    first = [hand["points"] for hand in json.loads(played.stdout)["hands"] if not hand["voided"]][:2]
+    assert {seat: sum(points[seat] for points in first) for seat in SEATS} == told["points"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -128,6 +149,7 @@ def test_each_seat_gets_an_address_with_its_own_token(tmp_path: Path) -> None:
         (("--hands", "-1"), "hands"),
         (("--speed", "7"), "speed"),
         (("--seed", "x"), "seed"),
+        (("--mistakes", "object"), "object"),
         (("--headless", "--http-port", "8080"), "http-port"),
     ],
 )

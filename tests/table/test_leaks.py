@@ -15,6 +15,8 @@ HAND = ("9m", "1m", "1m", "4s", "5z", "7p", "8p", "6s", "6s", "2z", "3f", "9p", 
 OTHER = ("1p", "1p", "2s", "2s", "3z", "4z", "5p", "5p", "6p", "7s", "7s", "8m", "4m")
 TAKE = ("3s", "1z", "5p", "9m")
 REPLACED = ("6z", "6z", "8s")
+LAID = ("9s", "2m", "2m", "8p", "3s", "1z")
+MELD = ("3s", "4s", "5s")
 
 
 @pytest.fixture
@@ -22,8 +24,9 @@ def hidden() -> Hidden:
     known = Hidden(sides={SIDE}, claims={("S", "sanjindao")})
     for tiles in (HAND, OTHER, TAKE, REPLACED):
         known.add_group(tiles)
-    known.own["S"].add(format_tiles(HAND))
-    known.own["E"].add(format_tiles(OTHER))
+    known.add_hand("S", HAND)
+    known.add_hand("E", OTHER)
+    known.laid.update({LAID, tuple(MELD)})
     return known
 
 
@@ -47,6 +50,18 @@ def test_what_a_seat_may_see_is_no_leak(hidden: Hidden) -> None:
     me = {"seat": "S", "tiles": format_tiles(HAND), "wants": wants}
     assert leaks_in_message(message(me=me), hidden, "S") == []
     assert leaks_in_message(b"", hidden, "S") == []
+
+
+def test_what_lies_open_is_no_leak_where_it_is_shown_and_as_it_lies(hidden: Hidden) -> None:
+    play = {"discards": {"E": list(LAID), "S": []}, "melds": {"W": [{"kind": "chi", "tiles": join_tiles(MELD)}]}}
+    assert leaks_in_message(message(play=play), hidden, "S") == []
+    result = {"melds": play["melds"], "way": "sanjindao", "wins": [{"seat": "S", "way": "sanjindao"}]}
+    assert leaks_in_message(message(result=result), hidden, "E")[1:] == []
+    longer = {**play, "discards": {"E": [*LAID, "6m", "4p"]}}
+    assert leaks_in_message(message(play=longer), hidden, "S")
+    hand = {**play, "melds": {"W": [{"kind": "chi", "tiles": format_tiles(HAND)}]}}
+    assert leaks_in_message(message(play=hand), hidden, "S")
+    assert leaks_in_message(message(extra=list(LAID)), hidden, "S")
 
 
 def test_a_hand_in_a_view_is_the_own_one_alone(hidden: Hidden) -> None:

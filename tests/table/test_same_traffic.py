@@ -20,7 +20,7 @@ from controller.journal import read_events
 from controller.live import Live, TableFacts
 from controller.views import public_events, public_view, seat_view
 from engine.claims import opening_claims
-from engine.events import OpeningBegun, decode_event
+from engine.events import PlayBegun, decode_event
 from engine.opening import lines, taking, wall_positions
 from engine.ruleset import load_ruleset
 from engine.state import new_state
@@ -158,7 +158,7 @@ def chain_of(journal: Path) -> tuple[dict[str, list[str]], list[str]]:
             said = text(without(json.loads(json.dumps(view)), BY_CHANCE))
             if views[-1:] != [said]:
                 views.append(said)
-        if isinstance(event, OpeningBegun):
+        if isinstance(event, PlayBegun):
             return chain, facts
     raise AssertionError("the opening never began")
 
@@ -170,7 +170,7 @@ def views_in(messages: list[tuple[str, bytes]], topic: str) -> list[str]:
         data = json.loads(payload)["data"] if name == topic and payload else {"hand": 0}
         if not data["hand"]:
             continue
-        if data["result"] is not None:
+        if data["result"] is not None or data["phase"] in ("play", "settle"):
             break
         said = text(without(data, IN_TIME))
         if found[-1:] != [said]:
@@ -224,8 +224,8 @@ async def test_two_hidden_tiles_change_nothing_for_the_others(tmp_path: Path, pa
     first, second = [await told(tmp_path / name, laid) for name, laid in zip("ab", pair(), strict=True)]
     assert first.chain == second.chain
     assert first.facts == second.facts and first.heard == second.heard
-    # match_started comes before the centre rises; centre_up, centre_down and walls_up are the machine's.
-    assert len(first.heard) == len(first.facts) - 1 + 3
+    # Three are told before the centre rises; centre_up, centre_down and walls_up are the machine's.
+    assert len(first.heard) == len(first.facts) - 3 + 3
     for one in (first, second):
         assert all('"phase": "opening"' in one.views[seat][-1] for seat in OTHERS)
         for reader, views in one.views.items():

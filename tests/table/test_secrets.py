@@ -13,7 +13,7 @@ import aiomqtt
 import pytest
 
 from engine.ruleset import load_ruleset
-from engine.tiles import SEATS
+from engine.tiles import SEATS, parse_tiles, sort_tiles
 from protocol.mqtt.topics import Topics
 from tests.table.harness import TABLE, WholeTable
 from tests.table.leaks import Hidden, hidden_in_case, hidden_in_journal, leaks_in_message, leaks_in_text
@@ -22,7 +22,7 @@ from tests.table.test_faults import fetch
 
 pytestmark = [pytest.mark.table, pytest.mark.timeout(200)]
 
-HANDS = 12
+HANDS = 6
 USERS = (None, *SEATS, "view", "web", "parlor")
 """Everybody who may connect but the table itself; None: without a credential."""
 
@@ -114,9 +114,12 @@ async def test_no_user_receives_what_another_seat_may_see(tmp_path: Path) -> Non
     assert leaks(seen, texts, hidden) == []
     for seat in SEATS:
         views = [json.loads(payload)["data"] for topic, payload in seen[seat] if "/seat/" in topic and payload]
-        assert len({view["me"]["tiles"] for view in views} & hidden.own[seat]) >= HANDS
+        held = {tuple(sort_tiles(parse_tiles(view["me"]["tiles"] or ""))) for view in views}
+        assert len(held & hidden.own[seat]) >= HANDS * 4
+        assert any(view["play"] and any(view["play"]["discards"].values()) for view in views)
         for other in set(SEATS) - {seat}:
-            assert leaks({other: seen[seat]}, {}, hidden), "the search is blind"
+            found = (leaks_in_message(payload, hidden, other) for _, payload in seen[seat])
+            assert any(found), "the search is blind"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,10 @@ async def test_where_nothing_is_read_nothing_comes_out_either(tmp_path: Path, ro
             await table.ended()
         texts = await written(table)
     check_topics(seen)
-    assert leaks(seen, texts, hidden_in_case(row)) == []
+    hidden = hidden_in_case(row)
+    # What people have entered tile by tile is laid open with the result.
+    hidden.shown = hidden_in_journal(table.journal).shown
+    assert leaks(seen, texts, hidden) == []
 
 
 async def test_the_journal_command_hides_the_hand_in_play(tmp_path: Path) -> None:

@@ -26,6 +26,99 @@ def enveloped(kind: str, data: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def by_seat(value: Any) -> dict[str, Any]:
+    return dict.fromkeys(SEATS, value)
+
+
+def largest_play() -> dict[str, Any]:
+    """Every tile that can be has been discarded or melded."""
+    kong = {"kind": "kong_concealed", "tiles": "5555z"}
+    return {
+        "turn": "W",
+        "stage": "window",
+        "tile": "1m",
+        "source": "W",
+        "discards": by_seat(["1m"] * 23),
+        "last": {"seat": "W", "tile": "1m"},
+        "melds": by_seat([kong] * 4),
+        "aside": by_seat(12),
+        "covered": {"S": "claim_not_taken", "N": "wrong_opening"},
+        "tour": {"owner": "W", "level": 3},
+        "to_draw": 80,
+        "number": 96,
+        "position": "W15b",
+    }
+
+
+def largest_totals() -> dict[str, Any]:
+    return {"net": by_seat(-12_345), "bonus": by_seat(-1_234), "next": {"dealer": "W", "base_steps": 12}}
+
+
+def largest_book() -> dict[str, Any]:
+    """An objection that the four decide, over three winners."""
+    win = {"seat": "W", "way": "qiangshuangyou", "source": "E", "tile": "5m"}
+    return {
+        "stage": "vote",
+        "kind": "win",
+        "winners": [win] * 3,
+        "foul": {"seat": "N", "kind": "zhashuangyou", "ready": ["E", "S", "W"]},
+        "done": by_seat(False),
+        "agreed": by_seat(False),
+        "by": "N",
+        "votes": by_seat(2),
+        "settlement": largest_totals(),
+        "second": largest_totals(),
+    }
+
+
+def largest_match() -> dict[str, Any]:
+    return {
+        "number": 1_000,
+        "hand": 10_000,
+        "hands": 10_000,
+        "minutes": 10_080,
+        "left_min": 10_080,
+        "stage": "playing",
+        "ended": "agreed",
+        "players": by_seat({"id": "4", "name": "n" * 40}),
+        "points": by_seat(-12_345),
+        "chips": by_seat(-12_345),
+        "deck": 200,
+        "bonus": by_seat(-1_234),
+        "swaps": by_seat(["half", "all"]),
+        "steps": 12,
+        "pausing": False,
+    }
+
+
+def largest_result() -> dict[str, Any]:
+    win = {"seat": "W", "way": "qiangshuangyou", "source": "E", "tile": "5m"}
+    return {
+        "hand": 9_999,
+        "winner": "W",
+        "way": "qiangshuangyou",
+        "dealer": "E",
+        "match": 1_000,
+        "kind": "win",
+        "wins": [win] * 3,
+        "foul": None,
+        "net": by_seat(-12_345),
+        "bonus": by_seat(-1_234),
+        "next_dealer": "N",
+        "tiles": by_seat("1m1p1s2m2p2s3m3p3s4m4p4s5m5p5s6m6p"),
+        "melds": by_seat([{"kind": "pong", "tiles": "111m"}] * 2),
+        "open": True,
+    }
+
+
+def largest_lines() -> list[dict[str, Any]]:
+    """A loser pays three winners, each for a whole row of reasons."""
+    names = ("base_dealer", "way", "water_flowers", "water_golds", "water_triplet", "water_kong_open", "multiplier")
+    why = [{"code": name, "act": "add", "number": 12, "params": {"seat": "W"}} for name in names]
+    one = {"payer": "E", "receiver": "W", "amount": 1_234, "account": "net", "why": why}
+    return [one] * 3
+
+
 def largest_state() -> dict[str, Any]:
     """A state of 144 tiles in two rows with everything set that can be."""
     throw = {"purpose": "gold", "nth": 3, "by": "W", "values": [6, 6], "state": "checking", "points": "N"}
@@ -34,6 +127,7 @@ def largest_state() -> dict[str, Any]:
         "use": "playing",
         "rules": "classic-xiamen-144",
         "layout": "bagua",
+        "options": {"claim_window_ms": 5000, "several_winners": True, "debt": True},
         "sensing": "full",
         "dice_mode": "read",
         "hand": 10_000,
@@ -92,7 +186,10 @@ def largest_state() -> dict[str, Any]:
             "state": "shown",
         },
         "window": {"kind": "opening", "left_ms": 8000},
-        "result": {"hand": 9999, "winner": "W", "way": "four_flowers_kong", "dealer": "E"},
+        "play": largest_play(),
+        "book": largest_book(),
+        "match": largest_match(),
+        "result": largest_result(),
         "counts": dict.fromkeys(SEATS, 17),
         "notices": [{"code": "second_device", "seat": seat, "left_ms": 15000, "params": {}} for seat in SEATS],
     }
@@ -120,10 +217,20 @@ def largest_view() -> dict[str, Any]:
         "wants": [want] * 4,
         "answers": [answer] * 16,
         "points": -12_345,
+        "lines": largest_lines(),
+        "sheet": None,
         "device": {"name": "n" * 40},
         "pairing": [ask] * 8,
     }
-    return {**largest_state(), "me": me}
+    # A result is told in full until the next deal, before play and book begin.
+    return {**largest_state(), "play": None, "book": None, "me": me}
+
+
+def largest_message(view: dict[str, Any]) -> dict[str, Any]:
+    """The view with as much of it as fits into a message."""
+    me = view["me"]
+    lines = [{**line, "why": []} for line in me["lines"]]
+    return {**view, "me": {**me, "answers": me["answers"][-8:], "pairing": me["pairing"][:2], "lines": lines}}
 
 
 MESSAGES: dict[str, dict[str, Any]] = {
@@ -147,7 +254,7 @@ MESSAGES: dict[str, dict[str, Any]] = {
         },
     ),
     "state": enveloped("state", largest_state()),
-    "seat": enveloped("seat", largest_view()),
+    "seat": enveloped("seat", largest_message(largest_view())),
     "seat-input": {"id": "c2-17", "epoch": 12, "want": "3.roll-1.1", "action": "roll", "params": {}},
     "event": enveloped(
         "event", {"stream": "game", "name": "rolled", "hand": 3, "seat": "E", "params": {"dice": [5, 1]}}

@@ -11,6 +11,7 @@ import pytest
 
 from protocol.mqtt.channels import CHANNELS, topics_table
 from protocol.mqtt.commands import ACTIONS, COMMANDS, actions_table, commands_table
+from protocol.mqtt.envelope import MAX_BYTES, Envelope, encode
 from protocol.mqtt.schema import ASYNCAPI, checked_in, documents
 from protocol.mqtt.topics import ROOT, TopicError, Topics, parse_topic
 from tests.protocol.mqtt.examples import MESSAGES
@@ -46,6 +47,12 @@ def test_examples_keep_their_schema_and_nonsense_does_not(name: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
         validator.validate({"v": 2})
     validator.validate({**MESSAGES[name], "field_of_tomorrow": 1})
+
+
+@pytest.mark.parametrize("name", ["state", "seat"])
+def test_the_largest_state_and_view_fit_into_a_message(name: str) -> None:
+    envelope = Envelope.model_validate(MESSAGES[name])
+    assert 6_000 < len(encode(envelope)) <= MAX_BYTES
 
 
 def test_every_reference_of_the_asyncapi_document_leads_somewhere() -> None:

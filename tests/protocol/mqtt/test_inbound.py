@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.answers import ACTIONS as ANSWERS
 from protocol.mqtt.commands import ACTIONS, COMMANDS
 from protocol.mqtt.inbound import (
     MAX_COMMAND_BYTES,
@@ -24,13 +25,44 @@ ASKED: dict[str, Any] = {"id": "a-1", "client": "counter", "who": "Mei", "args":
 NOW_MS = 1_000_000
 
 PARAMS: dict[str, dict[str, Any]] = {
-    "start": {"rules": "new-xiamen-120", "layout": "bagua"},
+    "start": {"rules": "new-xiamen-120", "layout": "bagua", "hands": 8, "minutes": 120, "seats": "dice"},
     "dice": {"dice": [5, 1]},
     "flower": {"tile": "1f"},
     "unflower": {"tile": "8f"},
     "tail_shift": {"by": -1},
     "face": {"tile": "3p"},
-    "claim": {"way": "tianhu"},
+    "claim": {"way": "qiangjin", "tile": "9s"},
+    "hu": {"way": "zimo"},
+    "chi": {"tiles": ["1m", "3m"]},
+    "kong_concealed": {"tile": "5z"},
+    "kong_added": {"tile": "5z"},
+    "tour_discard": {"tile": "3p"},
+    "discard": {"tile": "1z"},
+    "discard_down": {"tile": "1z"},
+    "expose_false": {"kind": "zhahu"},
+    "kong": {"kind": "concealed", "honour": True, "seat": "S"},
+    "unkong": {"kind": "open"},
+    "win": {"way": "pinghu", "seat": "E", "source": "W"},
+    "unwin": {"seat": "W"},
+    "drawn": {"last_drawer": "N"},
+    "foul": {"kind": "zhahu", "seat": "N"},
+    "cover": {"seat": "S", "on": True},
+    "items": {"golds": 2, "pongs_honour": 1, "triplets_suited": 0, "last_tile": 3},
+    "tiles": {
+        "concealed": ["1m", "1m"],
+        "melds": [{"kind": "pong", "tiles": ["5z", "5z", "5z"]}],
+        "tile": "1m",
+        "flowers": ["1f"],
+    },
+    "patterns": {"patterns": ["menqing"]},
+    "hardness": {"hardness": "soft", "seat": "E"},
+    "bid": {"points": 5},
+    "ready": {"on": True},
+    "pays_all": {"seat": None},
+    "followed": {"no_flowers": False, "followed": 2},
+    "vote": {"choice": 2},
+    "swap": {"right": "win"},
+    "look": {"what": "history", "page": 2, "match": 1, "hand": 3},
     "confirm_device": {"code": "012345", "ok": True},
 }
 
@@ -47,6 +79,48 @@ def test_every_action_with_its_params_is_accepted(action: str) -> None:
     said = {**GOOD, "want": want, "action": action, "params": PARAMS.get(action, {})}
     parsed = parse_input(json.dumps(said).encode(), 3)
     assert (parsed.id, parsed.want, parsed.action, parsed.params) == ("c2-17", want, action, PARAMS.get(action, {}))
+
+
+WRONG_PARAMS: list[tuple[str, dict[str, Any], str]] = [
+    ("chi", {"tiles": ["1m"]}, "params.tiles"),
+    ("chi", {"tiles": ["1m", "0m"]}, "params.tiles"),
+    ("hu", {"way": "Zimo"}, "params.way"),
+    ("hu", {}, "params.way"),
+    ("claim", {"way": "tianhu", "tile": "10m"}, "params.tile"),
+    ("kong", {"kind": "kong_open"}, "params.kind"),
+    ("win", {"way": "zimo", "seat": "X"}, "params.seat"),
+    ("win", {"way": "pinghu", "source": ""}, "params.source"),
+    ("cover", {"seat": "E", "on": 1}, "params.on"),
+    ("items", {"golds": True}, "params.golds"),
+    ("items", {"golds": -1}, "params.golds"),
+    ("tiles", {"concealed": ["1m"] * 18, "melds": []}, "params.concealed"),
+    ("tiles", {"concealed": [], "melds": [{"kind": "pong", "tiles": ["1m", "1m"]}]}, "params.melds"),
+    ("tiles", {"concealed": [], "melds": [{"kind": "row", "tiles": ["1m", "1m", "1m"]}]}, "params.melds"),
+    ("tiles", {"concealed": [], "melds": ["pong"]}, "params.melds"),
+    ("tiles", {"concealed": "123m5"}, "params.concealed"),
+    ("tiles", {"concealed": "123456789123456789m"}, "params.concealed"),
+    ("tiles", {"concealed": "123m", "tile": "0m"}, "params.tile"),
+    ("pays_all", {}, "params.seat"),
+    ("vote", {"choice": True}, "params.choice"),
+    ("vote", {"choice": 3}, "params.choice"),
+    ("look", {"what": "everything"}, "params.what"),
+    ("look", {"what": "hand", "page": -1}, "params.page"),
+    ("start", {"seats": "chosen"}, "params.seats"),
+    ("start", {"hands": 1.0}, "params.hands"),
+]
+
+
+@pytest.mark.parametrize(("action", "params", "field"), WRONG_PARAMS)
+def test_params_that_are_none_are_named(action: str, params: dict[str, Any], field: str) -> None:
+    want = "3.some-1.1" if ACTIONS[action].prompts else ""
+    error = refused({"want": want, "action": action, "params": params})
+    assert error.field == field and error.code in ("missing", "bad_value") and error.expected
+
+
+def test_every_answer_that_the_table_takes_has_its_action() -> None:
+    """The table of actions knows each prompt that the engine lets an action answer."""
+    for verb, action in ANSWERS:
+        assert verb in ACTIONS[action].prompts or verb == "start", (verb, action)
 
 
 def test_params_may_be_left_out_and_unknown_ones_are_dropped() -> None:

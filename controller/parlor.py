@@ -1,0 +1,143 @@
+"""What the parlor's commands do: the match on offer, its rules and length, pause, end, objections, records, parking.
+
+A command that the engine refuses is answered with the engine's own code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic_core import to_json
+
+from controller.commands import CommandFailed, Handler
+from controller.core import Core
+from controller.journal import Journal
+from controller.offer import Offer, OfferRefused
+from controller.records import StoredRecord
+from engine import inputs as i
+from engine.chain import Refused
+from protocol.mqtt.commands import CHOICES
+from protocol.mqtt.models import Command
+
+RESTING: Final = ("idle", "ended")
+"""Phases in which no match is played."""
+
+EXPORT_BYTES: Final = 6_500
+"""What the records of one answer may take, of the 8 KiB of a message."""
+
+RECORDS_AT_ONCE: Final = 16
+
+_Result = Mapping[str, Any]
+
+
+class Parlor:
+    """Carries commands out; everything that changes the table goes through the core."""
+
+    def __init__(self, core: Core, offer: Offer, journal: Journal) -> None:
+        self._core = core
+        self._offer = offer
+        self._journal = journal
+
+    def handlers(self) -> dict[str, Handler]:
+        """By verb."""
+        return {
+            "start_match": self._start_match,
+            "rules": self._rules,
+            "extend": self._extend,
+            "pause": self._pause,
+            "end": self._end,
+            "decide": self._decide,
+            "export": self._export,
+            "park": self._park,
+        }
+
+    async def _start_match(self, command: Command) -> _Result:
+        """Put a match on the table: only a press there starts it, nothing from afar moves the machine."""
+        if self._core.state.phase not in RESTING:
+            raise CommandFailed("match_running")
+        try:
+            await self._offer.make(command.args)
+        except OfferRefused as error:
+            raise CommandFailed("bad_value", str(error)) from None
+        return self._offered()
+
+    async def _rules(self, command: Command) -> _Result:
+        """A match that is played goes on by its own rules."""
+        try:
+            await self._offer.set_rules(command.args)
+        except OfferRefused as error:
+            raise CommandFailed("bad_value", str(error)) from None
+        return self._offered()
+
+    async def _extend(self, command: Command) -> _Result:
+        hands, minutes = command.args.get("hands", 0), command.args.get("minutes", 0)
+        if not hands and not minutes:
+            raise CommandFailed("bad_value", "args: expected hands or minutes above 0")
+        await self._feed(command, i.Extend(hands, minutes))
+        return {}
+
+    async def _pause(self, command: Command) -> _Result:
+        await self._feed(command, i.Pause(command.args.get("on", True)))
+        return {}
+
+    async def _end(self, command: Command) -> _Result:
+        if self._core.state.phase not in RESTING:
+            await self._feed(command, i.EndMatch())
+            return {}
+        if not self._offer.made:
+            raise CommandFailed("no_match")
+        await self._offer.withdraw()
+        self._core.touch(at_once=True)
+        return {}
+
+    async def _decide(self, command: Command) -> _Result:
+        await self._feed(command, i.Decide(CHOICES[command.args["choice"]]))
+        return {}
+
+    async def _park(self, command: Command) -> _Result:
+        reason = command.args.get("reason", "command")
+        await self._feed(command, i.Park(reason) if command.args.get("on", True) else i.Unpark("command"))
+        return {}
+
+    async def _export(self, command: Command) -> _Result:
+        """Records from a number on, as many as fit into one answer; `next` is where to go on, None at the end."""
+        args = command.args
+        found = await self._journal.records(
+            args.get("match"), args.get("hand"), args.get("from", 0), RECORDS_AT_ONCE + 1
+        )
+        told: list[dict[str, Any]] = []
+        size = 0
+        for record in found[:RECORDS_AT_ONCE]:
+            one = _told(record)
+            size += len(to_json(one))
+            if told and size > EXPORT_BYTES:
+                break
+            told.append(one)
+        following = found[len(told)].number if len(told) < len(found) else None
+        return {"records": told, "next": following}
+
+    async def _feed(self, command: Command, happened: i.Input) -> None:
+        try:
+            await self._core.ask(happened, command.id)
+        except Refused as refused:
+            raise CommandFailed(refused.code, f"see {refused.rule}" if refused.rule else "") from None
+
+    def _offered(self) -> _Result:
+        self._core.touch(at_once=True)
+        terms = self._offer.terms
+        return {"rules": terms.rules, "layout": terms.layout}
+
+
+def _told(record: StoredRecord) -> dict[str, Any]:
+    """A record as it travels; one too long for a message is told by its size, and lies in the journal."""
+    text = record.text if len(to_json(record.text)) <= EXPORT_BYTES else None
+    return {
+        "number": record.number,
+        "match": record.match,
+        "hand": record.hand,
+        "voided": record.voided,
+        "ts": record.ts,
+        "text": text,
+        "bytes": len(record.text.encode()),
+    }

@@ -1,0 +1,93 @@
+// The prompts of a match: what is agreed before it, seats, swaps, taking a booking back, pausing and parking.
+
+import { choose, clean, may, press } from "./prompt_parts.js";
+import { fromMe } from "./settling.js";
+import { say, sayCode, seatName } from "./text.js";
+
+const HANDS = [0, 1, 4, 8, 12, 16, 20, 24, 32, 40, 48];
+const MINUTES = [0, 30, 60, 90, 120, 150, 180, 240, 300, 360];
+
+export const MATCH = {
+  start: ({ want, choice }) => {
+    const { params } = want;
+    const rulesets = params.rulesets ?? [];
+    const rules = choice.rules ?? params.rules;
+    const layout = choice.layout ?? params.layout ?? null;
+    const hands = choice.hands ?? params.hands ?? null;
+    const minutes = choice.minutes ?? params.minutes ?? null;
+    const seats = choice.seats ?? params.seats ?? null;
+    const known = rulesets.find((one) => typeof one === "object" && one.name === rules);
+    const chips = known?.chips ?? (rules === params.rules ? params.chips : null);
+    return {
+      tone: "all",
+      say: say("do.start"),
+      hint: chips ? say("do.start.chips", { n: chips }) : say("do.start.hint"),
+      body: {
+        kind: "start", rules, layout, rulesets, seats,
+        hands: hands === null ? null : stepper("hands", hands, HANDS),
+        minutes: minutes === null ? null : stepper("minutes", minutes, MINUTES),
+      },
+      buttons: [press(want, "start", say("press.start"), clean({ rules, layout, hands: choice.hands ?? null, minutes: choice.minutes ?? null, seats: choice.seats ?? null }))],
+    };
+  },
+  seats: ({ view, viewer, want }) => {
+    const { seats = {} } = want.params;
+    const from = want.params.before ?? want.params.from ?? {};
+    const was = Object.fromEntries(Object.entries(from).map(([seat, player]) => [player, seat]));
+    const name = (seat) => view.match?.players?.[seat]?.name || "";
+    const rows = fromMe(viewer).map((seat) => ({ seat, from: was[seats[seat]] ?? seat, name: name(was[seats[seat]] ?? seat) }));
+    const leaves = Object.entries(seats).find(([, player]) => player === from[viewer])?.[0] ?? viewer;
+    return {
+      tone: "mine",
+      say: leaves === viewer ? say("do.seats.stay") : say("do.seats", { seat: seatName(leaves) }),
+      hint: say("do.seats.hint"),
+      body: { kind: "seating", rows },
+      buttons: may(want, "ok") ? [press(want, "ok", say("press.seated"))] : [],
+    };
+  },
+  paused: () => ({ tone: "alert", face: "paused", kicker: say("alert.paused"), say: say("alert.paused.say"), hint: say("alert.paused.hint"), buttons: [] }),
+  parked: ({ want }) => ({
+    tone: "all",
+    face: "parked",
+    kicker: say("parked"),
+    say: say("do.parked"),
+    hint: want.params.reason ? sayCode("park", want.params.reason) : say("do.parked.hint"),
+    buttons: may(want, "unpark") ? [press(want, "unpark", say("press.unpark"))] : [],
+  }),
+};
+
+/** Buttons beside whatever is asked between hands: taking the last booking back, swapping seats. */
+export function besides(view, viewer, wants, choice) {
+  const found = [];
+  for (const want of wants) {
+    if (want.verb === "undo" && !(want.params.asked_by ?? []).length) found.push(press(want, "undo", say("press.undo", { n: want.params.hand }), {}, "third"));
+    if (want.verb !== "swap") continue;
+    for (const right of want.params.rights ?? []) {
+      const label = sayCode("swap", right);
+      found.push(choice.swap === right ? { ...press(want, "swap", say("press.swap.sure"), { right }, "third"), sure: true } : choose({ swap: right }, label, "third"));
+    }
+  }
+  return found;
+}
+
+/** Somebody wants the last booking back: a card, as nothing else has to wait for it. */
+export function undoCard(want, viewer) {
+  const asked = want.params.asked_by ?? [];
+  const mine = asked.includes(viewer);
+  const seats = asked.map((seat) => seatName(seat, viewer)).join(say("and"));
+  return {
+    key: `undo.${want.id}`,
+    text: say(mine ? "notice.undo_mine" : "notice.undo", { seat: seats, n: want.params.hand }),
+    tone: "ask",
+    buttons: [
+      ...(mine ? [] : [press(want, "undo", say("press.undo.agree"), {}, "second")]),
+      press(want, "keep", say(mine ? "press.undo.withdraw" : "press.undo.keep"), {}, "second"),
+    ],
+  };
+}
+
+function stepper(name, value, values) {
+  const next = values.find((one) => one > value) ?? value;
+  const before = [...values].reverse().find((one) => one < value) ?? value;
+  return { label: say(`field.${name}`), text: value ? say(`value.${name}`, { n: value }) : say(`value.no_${name}`), minus: { [name]: before }, plus: { [name]: next }, least: before === value, most: next === value };
+}

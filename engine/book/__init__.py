@@ -1,0 +1,42 @@
+"""The book of a hand where people tell it: what each enters, the settlement that follows, and how they agree on it."""
+
+from engine.book.asking import Ask, asks, public, totals
+from engine.book.deciding import actions, begin, begin_events, decide, decide_clock, decide_floor, fold
+from engine.book.events import CODEC, BookEvent, decode_book_event, encode_book_event
+from engine.book.folding import apply
+from engine.book.sheets import page_of, sheet_of
+from engine.book.state import Book, blank, clock, covered, kongs, shown, tail_taken
+from engine.book.words import STAGES, End, Kong, Page, Said
+
+__all__ = [
+    "CODEC",
+    "STAGES",
+    "Ask",
+    "Book",
+    "BookEvent",
+    "End",
+    "Kong",
+    "Page",
+    "Said",
+    "actions",
+    "apply",
+    "asks",
+    "begin",
+    "begin_events",
+    "blank",
+    "clock",
+    "covered",
+    "decide",
+    "decide_clock",
+    "decide_floor",
+    "decode_book_event",
+    "encode_book_event",
+    "fold",
+    "kongs",
+    "page_of",
+    "public",
+    "sheet_of",
+    "shown",
+    "tail_taken",
+    "totals",
+]

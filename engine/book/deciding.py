@@ -1,0 +1,315 @@
+"""`decide`: what an action does to a hand's book, or why it is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from engine.book import events as e
+from engine.book import params as read
+from engine.book.folding import apply
+from engine.book.params import Params
+from engine.book.sheets import page_of
+from engine.book.state import Book, blank
+from engine.book.words import End, Page, Said, touched
+from engine.book.writing import WRITINGS, Writer, written
+from engine.chain import Refused
+from engine.claims import eight_flowers_win
+from engine.declared import Sheet
+from engine.outcome import Win
+from engine.ruleset import Ruleset
+from engine.tiles import FLOWERS, SEATS, sort_tiles
+
+KEEPING: tuple[str, ...] = ("flower", "unflower", "kong", "unkong", "win", "drawn", "foul", "cover", "followed")
+ENTRY: tuple[str, ...] = (*WRITINGS, "done", "undone", "reopen")
+AGREEMENT: tuple[str, ...] = ("agree", "object", "change")
+OBJECTION: tuple[str, ...] = (*WRITINGS, "propose", "withdraw")
+VOTE: tuple[str, ...] = ("vote", "withdraw")
+"""What may be done in each stage."""
+
+_PROCEDURE = "R41"
+"""The rule of a settlement's agreement: what is settled is paid."""
+
+_ENDS = ("win", "drawn", "foul")
+_MAJORITY = 3
+
+
+class _Chain:
+    """Events decided so far and the book after them."""
+
+    __slots__ = ("book", "events")
+
+    def __init__(self, book: Book) -> None:
+        self.book = book
+        self.events: list[e.BookEvent] = []
+
+    def add(self, event: e.BookEvent) -> None:
+        self.events.append(event)
+        self.book = apply(self.book, event)
+
+
+def begin_events(
+    rules: Ruleset,
+    dealer: str,
+    gold: str | None,
+    steps: int,
+    flowers: Mapping[str, Iterable[str]] | None = None,
+    covered: Iterable[str] = (),
+    sheet: Sheet | None = None,
+    stage: str = "keeping",
+    chips: Mapping[str, int] | None = None,
+) -> tuple[e.BookEvent, ...]:
+    """What happens as a book is opened: empty but for flowers and 盖牌, or with what a sheet holds of the hand.
+
+    `stage` is `keeping`, `entry` or `agreement`; a sheet that cannot be settled is entered first.
+    """
+    page = page_of(sheet) if sheet is not None else _first_page(flowers or {}, covered)
+    chain = _Chain(blank(rules))
+    begun = "entry" if stage == "agreement" else stage
+    done = SEATS if stage == "agreement" else ()
+    chain.add(e.BookBegun(dealer, gold, steps, chips, begun, page, done))
+    _eight_flowers(chain)
+    _go_on(chain)
+    return tuple(chain.events)
+
+
+def begin(rules: Ruleset, *args: Any, **kwargs: Any) -> Book:
+    """The book after `begin_events`."""
+    return fold(blank(rules), begin_events(rules, *args, **kwargs))
+
+
+def fold(book: Book, events: Iterable[e.BookEvent]) -> Book:
+    """The book after some events."""
+    for event in events:
+        book = apply(book, event)
+    return book
+
+
+def decide(book: Book, seat: str, action: str, params: Params | None = None) -> tuple[e.BookEvent, ...]:
+    """The events that an action of a seat causes, in order. Refused with a code, the rule and parameters."""
+    if seat not in SEATS:
+        raise Refused("bad_seat", "R2", {"seat": str(seat)})
+    if action not in actions(book, seat):
+        code = "not_asked" if action in _KNOWN else "unknown_action"
+        raise Refused(code, _PROCEDURE, {"action": str(action)})
+    chain = _Chain(book)
+    values = {} if params is None else params
+    if action in WRITINGS:
+        _write(chain, seat, action, values)
+    else:
+        if action != "vote":
+            read.only(values, _PROCEDURE)
+        _STEPS[action](chain, seat, values)
+    _go_on(chain)
+    return tuple(chain.events)
+
+
+def decide_clock(book: Book) -> tuple[e.BookEvent, ...]:
+    """The events of a stage's time being over: who says nothing agrees, has said all that counts, objects no longer,
+    and votes for what was proposed first. None where that settles nothing: a vote of two against two stays open.
+    """
+    chain = _Chain(book)
+    _TIMES_UP.get(book.stage, _nothing)(chain)
+    _go_on(chain)
+    return tuple(chain.events)
+
+
+def decide_floor(book: Book, choice: int) -> tuple[e.BookEvent, ...]:
+    """The events of the floor's decision over an objection: 1 at any time of it, 2 once it is proposed."""
+    if book.stage not in ("objection", "vote"):
+        raise Refused("nothing_to_decide", _PROCEDURE)
+    if isinstance(choice, bool) or choice not in (1, 2):
+        raise read.bad("choice", "1 or 2", _PROCEDURE)
+    if choice == 2 and book.stage == "objection":
+        raise Refused("not_proposed", _PROCEDURE)
+    return (e.BookClosed(choice, "floor"),)
+
+
+def actions(book: Book, seat: str) -> tuple[str, ...]:
+    """The names of what a seat may do now, whatever the values."""
+    if book.stage == "entry":
+        return ENTRY if book.kept else tuple(name for name in ENTRY if name != "reopen")
+    if book.stage == "objection":
+        return OBJECTION if seat == book.by else ()
+    if book.stage == "vote":
+        return VOTE if seat == book.by else ("vote",)
+    return {"keeping": KEEPING, "agreement": AGREEMENT}.get(book.stage, ())
+
+
+def _first_page(flowers: Mapping[str, Iterable[str]], covered: Iterable[str]) -> Page:
+    seats = {seat: Said(flowers=tuple(sort_tiles(flowers.get(seat, ())))) for seat in SEATS}
+    out = tuple(covered)
+    return Page(seats, End(covered=tuple(seat for seat in SEATS if seat in out)))
+
+
+def _write(chain: _Chain, seat: str, action: str, params: Params) -> None:
+    """An action that writes, on the version at hand; the words of who had said all are to be ended anew."""
+    book, whose, values = chain.book, seat, dict(params)
+    if WRITINGS[action].own or action in ("drawn", "followed"):
+        whose = read.seat(values, "seat", WRITINGS[action].rule, seat)
+        values.pop("seat", None)
+        if whose != seat and book.stage != "objection":
+            raise read.bad("seat", f"left out, or {seat}", WRITINGS[action].rule)
+    before = book.page
+    after = written(Writer(book.frame, before, whose), action, values)
+    version = 2 if book.stage == "objection" else 1
+    for other in SEATS:
+        if after.seats[other] != before.seats[other]:
+            chain.add(e.SeatWritten(seat, other, after.seats[other], version))
+    if after.end != before.end:
+        chain.add(e.EndWritten(seat, after.end, version))
+    if book.stage == "keeping":
+        if action in _ENDS:
+            chain.add(e.EntryBegun(""))
+        elif action == "flower":
+            _eight_flowers(chain)
+    elif book.stage == "entry":
+        _undo_done(chain, (*SEATS,) if action in (*_ENDS, "unwin") else (seat,))
+
+
+def _undo_done(chain: _Chain, seats: Iterable[str]) -> None:
+    over = tuple(seat for seat in seats if seat in chain.book.done)
+    if over:
+        chain.add(e.SeatsDone(over, False))
+
+
+def _eight_flowers(chain: _Chain) -> None:
+    """R26: the eighth flower of one seat ends the hand where that wins."""
+    book = chain.book
+    for seat, said in book.first.seats.items():
+        if book.stage == "keeping" and eight_flowers_win(book.rules) and len(said.flowers) == len(FLOWERS):
+            wins = (Win(seat, "shuanghuagang"),)
+            chain.add(e.EndWritten(seat, End("win", wins, covered=book.first.end.covered), 1))
+            chain.add(e.EntryBegun(""))
+
+
+def _done(chain: _Chain, seat: str, _: Params) -> None:
+    """A seat has said all; refused while what it said itself, or what all have said, cannot be settled."""
+    book = chain.book
+    if seat in book.done:
+        raise Refused("already_done", _PROCEDURE)
+    missing = book.but(done=(*book.done, seat)).missing(seat)
+    if missing is not None and (_concerns(book, seat, missing) or set(book.needed) <= {*book.done, seat}):
+        raise Refused(missing.code, missing.rule, missing.params)
+    chain.add(e.SeatsDone((seat,), True))
+
+
+def _concerns(book: Book, seat: str, missing: Refused) -> bool:
+    return missing.params.get("seat") == seat or seat in book.first.end.winners
+
+
+def _undone(chain: _Chain, seat: str, _: Params) -> None:
+    if seat not in chain.book.done:
+        raise Refused("not_done", _PROCEDURE)
+    chain.add(e.SeatsDone((seat,), False))
+
+
+def _reopen(chain: _Chain, seat: str, _: Params) -> None:
+    """The hand has not ended: what was touched in play stays, what was entered since is forgotten."""
+    book = chain.book
+    for other, said in book.first.seats.items():
+        if touched(said) != said:
+            chain.add(e.SeatWritten(seat, other, touched(said), 1))
+    end = book.first.end
+    chain.add(e.EndWritten(seat, End(covered=end.covered, no_flowers=end.no_flowers, followed=end.followed), 1))
+    chain.add(e.KeepingResumed())
+
+
+def _agree(chain: _Chain, seat: str, _: Params) -> None:
+    if seat in chain.book.agreed:
+        raise Refused("already_answered", _PROCEDURE)
+    chain.add(e.SeatAgreed(seat))
+
+
+def _object(chain: _Chain, seat: str, _: Params) -> None:
+    chain.add(e.SeatObjected(seat))
+
+
+def _change(chain: _Chain, seat: str, _: Params) -> None:
+    _undo_done(chain, (seat,))
+    chain.add(e.EntryBegun(seat))
+
+
+def _propose(chain: _Chain, _: str, __: Params) -> None:
+    book = chain.book
+    if book.second == book.first:
+        raise Refused("no_difference", _PROCEDURE)
+    missing = book.missing(book.by, 2)
+    if missing is not None:
+        raise Refused(missing.code, missing.rule, missing.params)
+    chain.add(e.VersionProposed())
+
+
+def _withdraw(chain: _Chain, _: str, __: Params) -> None:
+    chain.add(e.ObjectionWithdrawn())
+
+
+def _vote(chain: _Chain, seat: str, params: Params) -> None:
+    read.only(params, _PROCEDURE, "choice")
+    choice = params.get("choice")
+    if isinstance(choice, bool) or choice not in (1, 2):
+        raise read.bad("choice", "1 or 2", _PROCEDURE)
+    if chain.book.votes.get(seat) == choice:
+        raise Refused("already_answered", _PROCEDURE)
+    chain.add(e.SeatVoted(seat, choice))
+
+
+def _go_on(chain: _Chain) -> None:
+    """What follows by itself."""
+    if chain.book.stage == "entry" and chain.book.settleable:
+        chain.add(e.AgreementBegun())
+    book = chain.book
+    if book.stage == "agreement" and len(book.agreed) == len(SEATS):
+        chain.add(e.BookClosed(1, "agreed"))
+    if book.stage == "vote":
+        for choice in (1, 2):
+            if list(book.votes.values()).count(choice) >= _MAJORITY:
+                chain.add(e.BookClosed(choice, "vote"))
+
+
+def _nothing(_: _Chain) -> None:
+    """Play has all the time in the world."""
+
+
+def _entry_over(chain: _Chain) -> None:
+    """Somebody has gone away: what he has entered counts, where the hand can be settled with it."""
+    book = chain.book
+    silent = tuple(seat for seat in book.needed if seat not in book.done)
+    if silent and book.but(done=(*book.done, *silent)).settleable:
+        chain.add(e.SeatsDone(silent, True))
+
+
+def _agreement_over(chain: _Chain) -> None:
+    chain.add(e.BookClosed(1, "silence"))
+
+
+def _objection_over(chain: _Chain) -> None:
+    chain.add(e.ObjectionWithdrawn())
+
+
+def _vote_over(chain: _Chain) -> None:
+    for seat in SEATS:
+        if seat not in chain.book.votes:
+            chain.add(e.SeatVoted(seat, 1))
+
+
+_TIMES_UP: Mapping[str, Callable[[_Chain], None]] = {
+    "entry": _entry_over,
+    "agreement": _agreement_over,
+    "objection": _objection_over,
+    "vote": _vote_over,
+}
+
+_STEPS: Mapping[str, Callable[[_Chain, str, Params], None]] = {
+    "done": _done,
+    "undone": _undone,
+    "reopen": _reopen,
+    "agree": _agree,
+    "object": _object,
+    "change": _change,
+    "propose": _propose,
+    "withdraw": _withdraw,
+    "vote": _vote,
+}
+
+_KNOWN = frozenset((*KEEPING, *ENTRY, *AGREEMENT, *OBJECTION, *VOTE))

@@ -1,0 +1,40 @@
+"""Pausing and turning off: what moves ends its cycle, the centre is closed, and the match is kept for later."""
+
+from __future__ import annotations
+
+from engine import events as e
+from engine.deciding import Chain
+from engine.state import State
+from engine.wants import wants
+
+_HELD: tuple[str, ...] = ("clear_stop", "present_group")
+"""Operations that are not waited for: one that people ask for, and stacks that can be held out later."""
+
+
+def at_rest(state: State) -> bool:
+    """Whether nothing moves or is about to: the table can park. What has failed or is held by the stop does not move;
+    an open centre waits for its tiles.
+    """
+    if state.stop:
+        return True
+    if any(want.kind == "operation" and want.verb not in _HELD for want in wants(state)):
+        return False
+    return state.centre == "down" or any(problem.kind == "failed" for problem in state.problems)
+
+
+def park(chain: Chain, reason: str) -> None:
+    """The table is to be turned off."""
+    if not chain.state.parking:
+        chain.add(e.ParkWanted(reason))
+
+
+def park_at_rest(chain: Chain) -> None:
+    """Once nothing moves any more the table is parked."""
+    if chain.state.parking and not chain.state.parked and at_rest(chain.state):
+        chain.add(e.Parked())
+
+
+def unpark(chain: Chain, by: str) -> None:
+    """The table goes on where it was."""
+    if chain.state.parking:
+        chain.add(e.Unparked(by))

@@ -1,0 +1,77 @@
+"""What seats are asked for around the hands: the book, seats, swaps, taking a booking back, the pause and the end."""
+
+from __future__ import annotations
+
+from engine.asking import Want, prompt, timer
+from engine.book import asks, clock
+from engine.sessions import may_undo, seats_before, swap_offers, throw_is_new, waits_for_seats
+from engine.state import State, WantId
+from engine.tiles import SEATS
+
+MINUTE_MS = 60_000
+PARK_WAIT_MS = 30_000
+"""How long a table that is to park waits for tiles to be pushed into its open centre."""
+
+
+def book_wants(state: State) -> list[Want]:
+    """What the open book asks every seat; silence agrees after a while, and who has gone away holds up nobody."""
+    book = state.book
+    if book is None:
+        return []
+    found = [
+        Want(WantId(state.hand, ask.verb, state.book_turn), "prompt", ask.verb, ask.seat, ask.params, ask.actions)
+        for ask in asks(book)
+    ]
+    times = clock(book)
+    if times:
+        step = "agree_clock" if book.stage == "agreement" else "entry_clock"
+        wanted = WantId(state.hand, step, state.book_turn, 1 if book.stage == "agreement" else state.book_said + 1)
+        found.append(timer(wanted, times * state.match.agree_ms, people=True))
+    return found
+
+
+def seats_wants(state: State) -> list[Want]:
+    """R2: everybody is to sit where the draw or the swap has put him; any one says that it is done."""
+    if not waits_for_seats(state) or throw_is_new(state):
+        return []
+    wanted = WantId(state.hand, "seats", len(state.play.rolls))
+    return prompt(wanted, "seats", SEATS, ("ok",), seats=dict(state.session.seats), before=seats_before(state))
+
+
+def between_wants(state: State) -> list[Want]:
+    """What may be done between hands: the last booking taken back, seats swapped."""
+    found: list[Want] = []
+    undoable = state.undoable
+    if undoable is not None and may_undo(state):
+        wanted = WantId(undoable.hand, "undo", undoable.times)
+        for seat in SEATS:
+            actions = ("keep",) if seat in undoable.asked_by else ("undo", "keep") if undoable.asked_by else ("undo",)
+            asked_by = list(undoable.asked_by)
+            hand = undoable.hand - state.first_hand + 1
+            found += prompt(wanted, "undo", (seat,), actions, hand=hand, asked_by=asked_by)
+    for seat, rights in swap_offers(state).items():
+        found += prompt(WantId(state.hand, "swap", SEATS.index(seat)), "swap", (seat,), ("swap",), rights=list(rights))
+    return found
+
+
+def paused_wants(state: State) -> list[Want]:
+    """The floor has paused the match."""
+    return prompt(WantId(state.hand, "paused"), "paused", SEATS, ())
+
+
+def clock_wants(state: State) -> list[Want]:
+    """The clock of a match that was agreed for a time, and the one that closes the centre of a table that parks."""
+    found = []
+    agreement = state.session.agreement
+    running = state.session.phase in ("dealer", "between", "playing") and not state.session.ending
+    if agreement is not None and agreement.minutes and running:
+        found.append(timer(WantId(state.first_hand, "minute", state.minutes), MINUTE_MS))
+    if state.parking and state.phase == "push_in":
+        found.append(timer(WantId(state.hand, "park_wait", 0, state.parks + 1), PARK_WAIT_MS, people=True))
+    return found
+
+
+def parked_wants(state: State) -> list[Want]:
+    """The table is parked: any seat may let it go on."""
+    wanted = WantId(state.hand, "parked", 0, state.parks + 1)
+    return prompt(wanted, "parked", SEATS, ("unpark",), reason=state.parking)

@@ -1,0 +1,233 @@
+"""Sensing full: what seats are asked for in play (R13-R17, R22-R25, R39).
+
+Every discard opens the same window with the same buttons at the three other seats; what a seat may do with it is told
+to that seat alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from engine.asking import Want, prompt, timer
+from engine.melds import Meld
+from engine.play import Action, PlayState, options
+from engine.play.limits import must_follow
+from engine.play.state import place_of_next
+from engine.readings import Doubt, coming_draw, doubts, holds_flower, put_away, unlaid, zone
+from engine.settlement import foul_kinds
+from engine.state import State, WantId, looks_at
+from engine.tiles import SEATS
+
+CLAIMS: tuple[str, ...] = ("hu", "kong_open", "pong", "chi", "pass", "expose_false")
+"""The same at every seat in every window (R13)."""
+
+DOUBT_MS = 1500
+"""How long a zone may show what cannot be before its seat is asked: hands are quicker than readers."""
+
+IN_THE_AIR_MS = 6000
+"""How long a tile may have left the hand of the seat whose turn it is before it is asked where it lies."""
+
+
+def play_wants(state: State) -> list[Want]:
+    """Prompts and timers of a hand in play."""
+    game = state.play.game
+    if game is None or game.phase == "over":
+        return []
+    found = list(_ASKS[game.phase](state, game))
+    found += _to_lay(state, game)
+    found += _refused(state)
+    found += _doubted(state, game)
+    return found
+
+
+def plain_action(action: Action) -> dict[str, Any]:
+    """An action as it travels: its name and what is not empty."""
+    body: dict[str, Any] = {}
+    for item in fields(action):
+        value = getattr(action, item.name)
+        if value:
+            body[item.name] = list(value) if isinstance(value, tuple) else value
+    return body
+
+
+def _may(game: PlayState, seat: str, *but: str) -> list[dict[str, Any]]:
+    return [plain_action(action) for action in options(game, seat) if action.name not in but]
+
+
+def _opening(state: State, game: PlayState) -> Iterator[Want]:
+    wanted = WantId(state.hand, "opening")
+    for seat in game.asked:
+        may = _may(game, seat, "pass")
+        ways = list(dict.fromkeys(action["way"] for action in may))
+        yield from prompt(wanted, "opening", (seat,), ("claim", "pass"), options=may, claims=ways)
+    yield timer(WantId(state.hand, "window"), state.match.rules.opening_window_ms, people=True)
+
+
+def _turn(state: State, game: PlayState) -> Iterator[Want]:
+    seat = game.turn
+    may = options(game, seat)
+    rules = state.match.rules
+    kinds = ("expose_false",) if foul_kinds(rules) else ()
+    names = ("hu", "kong_concealed", "kong_added", "tour_discard", "discard", "discard_down", *kinds)
+    yield from prompt(
+        WantId(state.hand, "turn", state.play.beat),
+        "turn",
+        (seat,),
+        names,
+        drawn=game.drawn,
+        options=[plain_action(action) for action in may if action.name != "discard"],
+        discards=[action.tile for action in may if action.name == "discard"],
+        follow=list(must_follow(game, seat)),
+        fouls=list(foul_kinds(rules)),
+    )
+
+
+def _window(state: State, game: PlayState) -> Iterator[Want]:
+    wanted = WantId(state.hand, "claim", state.play.beat)
+    kind = "kong" if game.phase == "rob" else "discard"
+    fouls = list(foul_kinds(state.match.rules))
+    for seat in game.asked:
+        yield from prompt(
+            wanted,
+            "claim",
+            (seat,),
+            CLAIMS,
+            tile=game.tile,
+            source=game.source,
+            kind=kind,
+            options=_may(game, seat),
+            fouls=fouls,
+        )
+    yield timer(WantId(state.hand, "claim_window", state.play.beat), state.match.rules.claim_window_ms, people=True)
+
+
+def _draw(state: State, game: PlayState) -> Iterator[Want]:
+    draw = coming_draw(game)
+    if draw is None or unlaid(state, draw.seat):
+        return
+    position = state.play.places[place_of_next(game, game.end)]
+    if holds_flower(state, draw):
+        wanted = WantId(state.hand, "replace", state.play.beat)
+        yield from prompt(wanted, "replace", (draw.seat,), ("by_hand",), tile=draw.tile)
+        return
+    wanted = WantId(state.hand, "draw", state.play.beat)
+    yield from prompt(wanted, "draw", (draw.seat,), ("by_hand",), position=position, end=game.end)
+
+
+def _lap(state: State, game: PlayState) -> Iterator[Want]:
+    wanted = WantId(state.hand, "lap", state.play.beat)
+    names = ("hu", "kong_concealed", "kong_added", "tour_discard", "pass", "expose_false")
+    yield from prompt(wanted, "lap", (game.turn,), names, drawn=game.drawn, options=_may(game, game.turn))
+
+
+def _flower(state: State, game: PlayState) -> Iterator[Want]:
+    wanted = WantId(state.hand, "flower", state.play.beat)
+    yield from prompt(
+        wanted, "flower", (game.turn,), ("hu", "pass"), tile=game.drawn, options=_may(game, game.turn)
+    )
+
+
+def _to_lay(state: State, game: PlayState) -> Iterator[Want]:
+    """What is a seat's by right and is to be laid out, or put away (R23)."""
+    for place, seat in enumerate(SEATS):
+        own = game.seats[seat]
+        missing = unlaid(state, seat)
+        if missing:
+            meld = _first_unlaid(own.melds, zone(state, seat, "melds") or ())
+            taken = next((one for one in reversed(game.discards) if one.taken == seat and one.tile in missing), None)
+            claimed = taken is not None and meld.kind in ("chi", "pong", "kong_open")
+            added = sum(1 for laid in own.melds if laid.kind == "kong_added")
+            yield from prompt(
+                WantId(state.hand, "lay", len(own.melds) * 4 + place, added + 1),
+                "lay",
+                (seat,),
+                ("by_hand",),
+                kind=meld.kind,
+                tiles=list(meld.tiles),
+                tile=taken.tile if claimed and taken is not None else "",
+                source=taken.seat if claimed and taken is not None else "",
+            )
+        elif tile := put_away(state, seat):
+            wanted = WantId(state.hand, "lay", 64 + len(own.aside) * 4 + place)
+            yield from prompt(wanted, "lay", (seat,), ("by_hand",), kind="aside", tiles=[tile], tile="", source="")
+
+
+def _first_unlaid(melds: tuple[Meld, ...], laid: tuple[str, ...]) -> Meld:
+    """The first meld whose tiles do not all lie there; there must be one."""
+    lying = Counter(laid)
+    for meld in melds:
+        if Counter(meld.tiles) - lying:
+            return meld
+        lying -= Counter(meld.tiles)
+    raise AssertionError("every meld lies there")
+
+
+def _refused(state: State) -> Iterator[Want]:
+    if state.play.refused is not None:
+        seat, tile, code, rule = state.play.refused
+        wanted = WantId(state.hand, "wrong_discard", looks_at(state, seat))
+        yield from prompt(wanted, "wrong_discard", (seat,), (), tile=tile, code=code, rule=rule)
+
+
+def _doubted(state: State, game: PlayState) -> Iterator[Want]:
+    """A zone that shows what cannot be: watched for a moment, then its seat alone is asked (R39)."""
+    for doubt in doubts(state):
+        index = SEATS.index(doubt.seat) * 4 + _ZONES.index(doubt.zone)
+        if (doubt.seat, doubt.zone) not in state.play.doubted:
+            wanted = WantId(state.hand, "count_seen", index, looks_at(state, doubt.seat, doubt.zone) + 1)
+            wait = IN_THE_AIR_MS if _in_the_air(doubt) else DOUBT_MS
+            yield timer(wanted, wait, people=True, seat=doubt.seat, zone=doubt.zone)
+        else:
+            yield from _ask(state, game, doubt, index)
+
+
+def _in_the_air(doubt: Doubt) -> bool:
+    return doubt.otherwise is not None and len(doubt.seen) < len(doubt.believed)
+
+
+def _ask(state: State, game: PlayState, doubt: Doubt, index: int) -> Iterator[Want]:
+    """The seat's word is asked for; a tile that it may not have drawn yet is not named."""
+    times = looks_at(state, doubt.seat, doubt.zone) + 1
+    if doubt.counts_differ:
+        yield from prompt(
+            WantId(state.hand, "count_wrong", index, times),
+            "count_wrong",
+            (doubt.seat,),
+            ("ok", "admit"),
+            zone=doubt.zone,
+            seen=len(doubt.seen),
+            expected=len(doubt.believed),
+        )
+        return
+    draw = coming_draw(game)
+    drawn = draw is not None and draw.seat == doubt.seat and doubt.zone == "hand"
+    believed = Counter(doubt.believed) - Counter(doubt.seen)
+    if draw is not None and drawn:
+        believed -= Counter([draw.tile])
+    yield from prompt(
+        WantId(state.hand, "reader_check", index, times),
+        "reader_check",
+        (doubt.seat,),
+        ("believed", "seen") if drawn or doubt.otherwise is not None else ("believed",),
+        zone=doubt.zone,
+        seen=sorted((Counter(doubt.seen) - Counter(doubt.believed)).elements()),
+        believed=sorted(believed.elements()),
+        counts={"seen": len(doubt.seen), "believed": len(doubt.believed)},
+        drawn=drawn,
+    )
+
+
+_ZONES = ("hand", "flowers", "melds", "discards")
+
+_ASKS: Mapping[str, Callable[[State, PlayState], Iterator[Want]]] = {
+    "opening": _opening,
+    "turn": _turn,
+    "window": _window,
+    "rob": _window,
+    "draw": _draw,
+    "lap": _lap,
+    "flower": _flower,
+}

@@ -1,0 +1,258 @@
+"""Sensing full: what the readers of the zones should show of the hand in play, and where they show something else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.memo import by_identity
+from engine.play.events import PlayEvent, TileDrawn
+from engine.play.flow import PlayChain, go_on
+from engine.play.state import PlayState, without
+from engine.state import UNREAD, State, same
+from engine.tiles import SEATS, is_flower
+
+ZONES: tuple[str, ...] = ("hand", "flowers", "melds", "discards")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A zone that shows other tiles than those `believed` to lie there, the nearest of what could be.
+
+    `otherwise`: the hand of the seat whose turn it is, were its discards as they are seen (a tile discarded that its
+    hand still shows, or none although its hand has lost one); None where they cannot be so.
+    """
+
+    seat: str
+    zone: str
+    seen: tuple[str, ...]
+    believed: tuple[str, ...]
+    otherwise: tuple[str, ...] | None = None
+
+    @property
+    def counts_differ(self) -> bool:
+        """Whether it is the number of tiles that is wrong (相公), not a face or what was discarded."""
+        return self.otherwise is None and len(self.seen) != len(self.believed)
+
+
+@by_identity(4)
+def coming_draw(game: PlayState) -> TileDrawn | None:
+    """The draw that a hand is to make now; None when none is due, or the wall has ended."""
+    events = what_follows(game) if game.phase == "draw" else ()
+    first = events[0] if events else None
+    return first if isinstance(first, TileDrawn) else None
+
+
+def what_follows(game: PlayState) -> tuple[PlayEvent, ...]:
+    """What happens by itself from a state, draws among it."""
+    chain = PlayChain(game)
+    go_on(chain)
+    return tuple(chain.events)
+
+
+def zone(state: State, seat: str, name: str) -> tuple[str, ...] | None:
+    """What the reader of a zone shows; None before it has shown anything."""
+    return state.play.seen.get((seat, name))
+
+
+def discards_of(game: PlayState, seat: str) -> tuple[str, ...]:
+    """The discards that lie before a seat, oldest first."""
+    return tuple(one.tile for one in game.discards if one.seat == seat and not one.taken)
+
+
+def melds_of(game: PlayState, seat: str) -> tuple[str, ...]:
+    """The tiles of a seat's melds."""
+    return tuple(tile for meld in game.seats[seat].melds for tile in meld.tiles)
+
+
+def hand_is(state: State, seat: str, believed: tuple[str, ...]) -> bool:
+    """Whether the reader of a seat's hand shows these tiles."""
+    seen = zone(state, seat, "hand")
+    return seen is not None and same(seen, believed)
+
+
+def is_drawn(state: State, draw: TileDrawn) -> bool:
+    """Whether the readers show that a draw has been made; a flower counts once it lies before its seat (R7)."""
+    game = state.play.game
+    assert game is not None
+    own = game.seats[draw.seat]
+    if is_flower(draw.tile):
+        laid = zone(state, draw.seat, "flowers")
+        return laid is not None and same(laid, (*own.flowers, draw.tile)) and hand_is(state, draw.seat, own.hand)
+    return hand_is(state, draw.seat, (*own.hand, draw.tile))
+
+
+def holds_flower(state: State, draw: TileDrawn) -> bool:
+    """Whether a flower that was drawn is in the hand still and is to be laid out."""
+    game = state.play.game
+    assert game is not None
+    seen = zone(state, draw.seat, "hand")
+    return is_flower(draw.tile) and seen is not None and draw.tile in seen
+
+
+def unlaid(state: State, seat: str) -> tuple[str, ...]:
+    """Tiles of melds that are a seat's by right and do not lie there yet."""
+    game = state.play.game
+    assert game is not None
+    seen = zone(state, seat, "melds") or ()
+    melds = melds_of(game, seat)
+    return () if same(seen, melds) else tuple((Counter(melds) - Counter(seen)).elements())
+
+
+def put_away(state: State, seat: str) -> str:
+    """The tile that a seat has drawn in another's lap and still holds though it is to be put away (R23); or empty."""
+    game = state.play.game
+    assert game is not None
+    own = game.seats[seat]
+    if not own.aside:
+        return ""
+    return own.aside[-1] if hand_is(state, seat, (*own.hand, own.aside[-1])) else ""
+
+
+def discard_shown(state: State, game: PlayState) -> str:
+    """The tile that the seat whose turn it is has discarded, as both its hand and its discards show; empty for none.
+
+    One of the two alone says nothing: it may be late, or wrong.
+    """
+    if game.phase != "turn":
+        return ""
+    fitting = [tile for tile in _candidates(state, game) if _misfit(state, game, tile) == (0, 0)]
+    return fitting[0] if len(fitting) == 1 else ""
+
+
+@by_identity(4)
+def doubts(state: State) -> tuple[Doubt, ...]:
+    """Zones that show what no hand on its way explains."""
+    game = state.play.game
+    if game is None or game.phase == "over":
+        return ()
+    return tuple(found for seat in SEATS if not game.seats[seat].covered for found in _of_seat(state, game, seat))
+
+
+def _of_seat(state: State, game: PlayState, seat: str) -> Iterator[Doubt]:
+    in_turn = game.phase == "turn" and game.turn == seat
+    for name in ("flowers", "melds") if in_turn else ZONES:
+        seen = zone(state, seat, name)
+        if seen is None:
+            continue
+        allowed = _allowed(state, game, seat, name)
+        if not any(same(seen, tiles) for tiles in allowed):
+            yield Doubt(seat, name, seen, _nearest(game, seat, name, seen, allowed))
+    if in_turn:
+        yield from _of_turn(state, game, seat)
+
+
+def _nearest(
+    game: PlayState, seat: str, name: str, seen: tuple[str, ...], allowed: list[tuple[str, ...]]
+) -> tuple[str, ...]:
+    """What lies there most likely; a hand that shows the very tile it was to draw has drawn it."""
+    draw = coming_draw(game)
+    if name == "hand" and draw is not None and draw.seat == seat:
+        own = game.seats[seat].hand
+        if draw.tile in Counter(seen) - Counter(own):
+            return (*own, draw.tile)
+    return min(allowed, key=lambda tiles: (abs(len(tiles) - len(seen)), _distance(seen, tiles)))
+
+
+def _distance(seen: tuple[str, ...], tiles: tuple[str, ...]) -> int:
+    """By how many tiles a reader that shows some is wrong where others lie; 0 for a zone that `same` calls the same."""
+    if seen == tiles or same(seen, tiles):
+        return 0
+    legible = Counter(tile for tile in seen if tile != UNREAD)
+    more, less = legible - Counter(tiles), Counter(tiles) - legible
+    return more.total() + abs(less.total() - seen.count(UNREAD))
+
+
+def _of_turn(state: State, game: PlayState, seat: str) -> Iterator[Doubt]:
+    """Hand and discards of the seat whose turn it is, judged together: it may be discarding (R13).
+
+    Where one of them is wrong the hand is believed, as it has all the tiles, and the seat may say otherwise.
+    """
+    candidates = ["", *_candidates(state, game)]
+    fits = {tile: _misfit(state, game, tile) for tile in candidates}
+    best = min(candidates, key=lambda tile: (sum(fits[tile]), fits[tile][0]))
+    for number, name in enumerate(("hand", "discards")):
+        seen = zone(state, seat, name)
+        if not fits[best][number] or (seen is None and name == "hand"):
+            continue
+        seen = seen or ()
+        believed = _nearest(game, seat, name, seen, _as_discarded(state, game, best)[number])
+        others = [tile for tile in candidates if tile != best and not fits[tile][1]]
+        so = len(others) == 1 and name == "discards" and not fits[best][0]
+        yield Doubt(seat, name, seen, believed, _as_discarded(state, game, others[0])[0][0] if so else None)
+
+
+def _candidates(state: State, game: PlayState) -> tuple[str, ...]:
+    """Tiles of its hand that the seat whose turn it is may have discarded: its hand lacks them, or they lie there."""
+    seat = game.turn
+    held = game.seats[seat]
+    hand, lying = zone(state, seat, "hand"), zone(state, seat, "discards") or ()
+    if (hand is not None and UNREAD in hand) or UNREAD in lying:
+        return held.faces
+    near = Counter(lying) - Counter(discards_of(game, seat))
+    if hand is not None:
+        near += Counter(held.hand) - Counter(hand)
+    return tuple(tile for tile in held.faces if near[tile])
+
+
+def _misfit(state: State, game: PlayState, tile: str) -> tuple[int, int]:
+    """By how many tiles hand and discards of the seat whose turn it is are wrong if it has discarded this one, or
+    nothing.
+    """
+    hands, discards = _as_discarded(state, game, tile)
+    hand = zone(state, game.turn, "hand")
+    lying = zone(state, game.turn, "discards") or ()
+    return (
+        0 if hand is None else min(_distance(hand, tiles) for tiles in hands),
+        min(_distance(lying, tiles) for tiles in discards),
+    )
+
+
+def _as_discarded(state: State, game: PlayState, tile: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """What hand and discards of the seat whose turn it is may be once it has discarded a tile, or while it has not."""
+    seat = game.turn
+    discards = _allowed(state, game, seat, "discards")
+    if not tile:
+        return _allowed(state, game, seat, "hand"), discards
+    return [without(game.seats[seat].hand, tile)], [(*tiles, tile) for tiles in discards]
+
+
+def _allowed(state: State, game: PlayState, seat: str, name: str) -> list[tuple[str, ...]]:
+    own = game.seats[seat]
+    draw = coming_draw(game)
+    mine = draw if draw is not None and draw.seat == seat else None
+    adding = game.tile if game.phase == "rob" and game.source == seat else ""
+    if name == "hand":
+        missing = _own_part(state, game, seat)
+        found = [own.hand]
+        if missing:
+            found.append((*own.hand, *missing))
+        if mine is not None:
+            found.append((*own.hand, mine.tile))
+        if own.aside:
+            found.append((*own.hand, own.aside[-1]))
+        if adding:
+            found.append(without(own.hand, adding))
+        return found
+    if name == "flowers":
+        return [own.flowers, *([(*own.flowers, mine.tile)] if mine is not None and is_flower(mine.tile) else [])]
+    if name == "melds":
+        laid = melds_of(game, seat)
+        missing = unlaid(state, seat)
+        found = [laid, *([(*laid, adding)] if adding else [])]
+        return [*found, tuple((Counter(laid) - Counter(missing)).elements())] if missing else found
+    lying = discards_of(game, seat)
+    taken = [one for one in game.discards if one.seat == seat and one.taken]
+    if taken and unlaid(state, taken[-1].taken):
+        return [lying, (*lying, taken[-1].tile)]
+    return [lying]
+
+
+def _own_part(state: State, game: PlayState, seat: str) -> tuple[str, ...]:
+    """Tiles of the own hand that are to be laid in a meld still: those of it but the ones claimed."""
+    missing = list(unlaid(state, seat))
+    for one in game.discards:
+        if one.taken == seat and one.tile in missing:
+            missing.remove(one.tile)
+    return tuple(missing)

@@ -1,0 +1,111 @@
+"""Named values of actions and commands: the check of what may stand there, and words for who sent another."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocol.mqtt.parts import FACE
+from protocol.mqtt.topics import SEATS
+
+Accepts = Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One named value of an action or command; `expected` is told to whoever sent another."""
+
+    name: str
+    expected: str
+    accepts: Accepts = field(repr=False)
+    required: bool = True
+
+
+def whole(low: int, high: int) -> Accepts:
+    """A whole number within bounds; true and false are none."""
+    return lambda value: type(value) is int and low <= value <= high
+
+
+def text(pattern: str) -> Accepts:
+    """A text of this pattern, whole."""
+    compiled = re.compile(pattern)
+    return lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None
+
+
+def one_of(*words: str) -> Accepts:
+    """One of these words."""
+    return lambda value: isinstance(value, str) and value in words
+
+
+def some(accepts: Accepts, least: int, most: int) -> Accepts:
+    """A list of so many values, each accepted."""
+    return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(accepts, value))
+
+
+def flag(value: Any) -> bool:
+    """True or false."""
+    return isinstance(value, bool)
+
+
+def either_step(value: Any) -> bool:
+    """1 or -1."""
+    return type(value) is int and value in (1, -1)
+
+
+def document(value: Any) -> bool:
+    """A JSON object of at most 64 fields."""
+    return isinstance(value, dict) and len(value) <= 64
+
+
+def or_null(accepts: Accepts) -> Accepts:
+    """What is accepted, or null."""
+    return lambda value: value is None or accepts(value)
+
+
+def run_of(least: int, most: int) -> Accepts:
+    """So many faces: a list of them, or one text of tiles run together such as `123m5z`."""
+
+    def accepts(value: Any) -> bool:
+        if isinstance(value, str):
+            return _RUN(value) and least <= sum(character.isdigit() for character in value) <= most
+        return some(face, least, most)(value)
+
+    return accepts
+
+
+def _meld(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {"kind", "tiles"}
+        and one_of("chi", "pong", "kong_open", "kong_added", "kong_concealed")(value["kind"])
+        and run_of(3, 4)(value["tiles"])
+    )
+
+
+NAME = r"[A-Za-z0-9_.-]{1,64}"
+face = text(FACE[1:-1])
+_RUN = text("(?:[1-9]{1,17}[mps]|[1-7]{1,17}z|[1-8]{1,8}f){0,17}")
+
+RULES = Param("rules", "the name of a rule profile", text(NAME), required=False)
+LAYOUT = Param("layout", "zhitui or bagua", one_of("zhitui", "bagua"), required=False)
+OPTIONS = Param("options", "an object of house rules that differ from the profile", document, required=False)
+HANDS = Param("hands", "a whole number from 0 to 10000; 0: no limit", whole(0, 10_000), required=False)
+MINUTES = Param("minutes", "a whole number from 0 to 10080; 0: no limit", whole(0, 10_080), required=False)
+SEATING = Param("seats", "free or dice", one_of("free", "dice"), required=False)
+
+DICE = Param("dice", "two whole numbers from 1 to 6", some(whole(1, 6), 2, 2))
+FLOWER = Param("tile", "a flower, 1f to 8f", text("[1-8]f"))
+TILE = Param("tile", "a face: 1m to 9m, p, s; 1z to 7z; 1f to 8f", face)
+MAY_BE_TILE = Param("tile", TILE.expected, face, required=False)
+WAY = Param("way", "a way to win, in lower case", text("[a-z_]{1,40}"))
+SEAT = Param("seat", "E, S, W or N", one_of(*SEATS))
+MAY_BE_SEAT = Param("seat", SEAT.expected, SEAT.accepts, required=False)
+ON = Param("on", "true or false", flag)
+MELDS = Param(
+    "melds",
+    'a list of at most 5 objects such as {"kind": "pong", "tiles": ["5z", "5z", "5z"]}',
+    some(_meld, 0, 5),
+    required=False,
+)

@@ -1,0 +1,44 @@
+"""Around the hands: a match is begun, seats are taken and swapped, the next hand is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from protocol.mqtt.views import SeatView, Want
+from simulators.minds.person import Answering, Intention, Person, by_anybody, texts
+from simulators.sight import Sight
+
+SWAPS = 0.2
+"""How likely somebody with a right to swap seats uses it between two hands (R2)."""
+
+
+def _start(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """East begins the match, and the next when one has ended, as far as these people play on."""
+    played = view.match.number if view.match is not None else 0
+    if view.phase in ("idle", "ended") and not 0 < person.matches <= played:
+        yield by_anybody(person, "E", want, "start")
+
+
+def _seats(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """All have sat down where they belong; any one says so."""
+    yield by_anybody(person, "E", want, "ok")
+
+
+def _swap(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    rights = texts(want, "rights")
+    if rights and wants_to_swap(person.seed, view.hand, person.seat):
+        yield Intention("swap", {"right": rights[0]}, want=want.id)
+
+
+def wants_to_swap(seed: int, hand: int, seat: str) -> bool:
+    """Whether the person of a seat would use a right to swap now; it says so, and the others wait for it."""
+    return Person(seat, seed).chance("swap", hand).random() < SWAPS
+
+
+def others_swap(person: Person, view: SeatView) -> bool:
+    """Whether somebody has said that it will swap seats before the centre is lifted."""
+    swaps = view.match.swaps if view.match is not None else {}
+    return any(rights and wants_to_swap(person.seed, view.hand, seat) for seat, rights in swaps.items())
+
+
+WANTS: Mapping[str, Answering] = {"start": _start, "seats": _seats, "swap": _swap}

@@ -1,0 +1,241 @@
+"""What the parlor commands of matches: rules, length, pause, end, parking, records; and what seats look at."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from controller.journal import NewRecord, read_events
+from controller.private_broker import PrivateBroker
+from controller.settings import Settings
+from protocol.mqtt.topics import Topics
+from protocol.serial import messages as serial
+from tests.controller.board import Board
+from tests.controller.daemons import TABLE, TOPICS, Ear, Running, begin, command, offered, press, say
+
+
+class Parlor:
+    """The parlor's counter: commands and what became of them."""
+
+    def __init__(self, broker: PrivateBroker, ear: Ear) -> None:
+        self._broker = broker
+        self._ear = ear
+        self._count = 0
+
+    async def asks(self, verb: str, epoch: int = 1, **args: Any) -> dict[str, Any]:
+        """How a command ended."""
+        self._count += 1
+        id = f"p{epoch}-{self._count}"
+        await say(
+            self._broker, "parlor", TOPICS.command(verb), command(id, epoch=epoch, not_after_ms=600_000, args=args)
+        )
+        ended = await self._ear.until(
+            TOPICS.response("hub-1"),
+            lambda said: said["data"]["id"] == id and said["data"]["outcome"] in ("done", "failed", "rejected"),
+        )
+        found: dict[str, Any] = ended["data"]
+        return found
+
+    async def refused(self, verb: str, **args: Any) -> str:
+        """The code with which a command failed."""
+        ended = await self.asks(verb, **args)
+        assert ended["outcome"] == "failed", ended
+        return str(ended["code"])
+
+    async def does(self, verb: str, **args: Any) -> dict[str, Any]:
+        """The result of a command that was carried out."""
+        ended = await self.asks(verb, **args)
+        assert ended["outcome"] == "done", ended
+        result: dict[str, Any] = ended["result"]
+        return result
+
+
+@pytest.fixture
+async def parlor(running: Running, broker: PrivateBroker, ear: Ear) -> Parlor:
+    await ear.available("ready")
+    return Parlor(broker, ear)
+
+
+async def start(broker: PrivateBroker, ear: Ear, board: Board, **params: Any) -> dict[str, Any]:
+    """A match begins; the sort that follows goes on until the test ends it."""
+    board.hold = True
+    await press(broker, ear, "E", "go", "start", "start", **params)
+    await board.until(lambda: board.executed["SortStart"] == 1)
+    return await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "sorting")
+
+
+async def test_a_match_is_agreed_for_hands_and_minutes_and_may_be_given_more(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    assert await parlor.refused("extend", hands=2) == "no_match"
+    state = await start(broker, ear, board, rules="new-xiamen-120", hands=8, minutes=90)
+    match = state["data"]["match"]
+    assert (match["hands"], match["minutes"], match["left_min"], match["number"]) == (8, 90, 90, 1)
+    assert match["players"]["W"] == {"id": "3", "name": ""} and match["chips"] == dict.fromkeys("ESWN", 200)
+    await parlor.does("extend", hands=4, minutes=30)
+    await ear.until(TOPICS.state, lambda said: said["data"]["match"]["hands"] == 12)
+    assert ear.latest[TOPICS.state]["data"]["match"]["left_min"] == 120
+    assert await parlor.refused("extend") == "bad_value"
+    names = [said["data"]["name"] for topic, said in ear.heard if "/event/" in topic]
+    assert "match_extended" in names
+
+
+async def test_the_rules_of_later_matches_are_set_between_matches_and_kept(
+    parlor: Parlor, running: Running, broker: PrivateBroker, ear: Ear, settings: Settings
+) -> None:
+    usual = offered(await ear.until(TOPICS.seat("E"), lambda view: bool(offered(view))))
+    assert await parlor.refused("rules", rules="bridge") == "bad_value"
+    assert await parlor.refused("rules", options={"kong_sound": 3}) == "bad_value"
+    set_to = {"rules": "quanzhou-seed", "layout": "zhitui"}
+    assert await parlor.does("rules", **set_to) == set_to
+    await ear.until(TOPICS.seat("S"), lambda view: offered(view) == set_to)
+    once = {"rules": "new-xiamen-120", "layout": "bagua"}
+    await parlor.does("start_match", **once, hands=4, seats="dice", options={"claim_window_ms": 5000})
+    view = await ear.until(TOPICS.seat("S"), lambda view: offered(view) == once)
+    (want,) = [want for want in view["data"]["me"]["wants"] if want["verb"] == "start"]
+    told = {name: want["params"][name] for name in ("hands", "minutes", "seats", "options", "chips")}
+    assert told == {"hands": 4, "minutes": 0, "seats": "dice", "options": {"claim_window_ms": 5000}, "chips": 200}
+    await parlor.does("end")
+    await ear.until(TOPICS.seat("S"), lambda view: offered(view) == set_to)
+    await running.end()
+    again = await begin(settings)
+    await ear.until(TOPICS.seat("S"), lambda view: view["epoch"] == 2 and offered(view) == set_to)
+    await parlor.does("rules", epoch=2)
+    await ear.until(TOPICS.seat("S"), lambda view: view["epoch"] == 2 and offered(view) == usual)
+    await again.end()
+
+
+async def test_a_start_at_the_table_takes_what_was_offered(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    await parlor.does("start_match", hands=4, seats="dice", options={"claim_window_ms": 5000})
+    board.hold = True
+    await press(broker, ear, "E", "go", "start", "start")
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "seating")
+    assert state["data"]["options"] == {"claim_window_ms": 5000}
+    assert (state["data"]["match"]["hands"], state["data"]["match"]["stage"]) == (4, "seating")
+    assert state["data"]["dice"]["purpose"] == "seat"
+
+
+async def test_a_pause_is_shown_and_taken_back(parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board) -> None:
+    assert await parlor.refused("pause") == "no_match"
+    await start(broker, ear, board)
+    await parlor.does("pause")
+    await ear.until(TOPICS.state, lambda said: said["data"]["match"]["pausing"])
+    await parlor.does("pause", on=False)
+    await ear.until(TOPICS.state, lambda said: not said["data"]["match"]["pausing"])
+    said = [said["data"] for topic, said in ear.heard if "/event/game" in topic and said["data"]["name"] == "paused"]
+    assert [event["params"]["on"] for event in said] == [True, False]
+
+
+async def test_a_parked_table_finishes_its_cycle_says_so_and_goes_on_where_it_was(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board, running: Running, settings: Settings
+) -> None:
+    await start(broker, ear, board, hands=8)
+    await parlor.does("park")
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["use"] == "closing")
+    assert state["data"]["machine"]["sorting"] is not None
+    board.finish()
+    parked = await ear.available("parked")
+    assert parked["data"]["reason"] == "command"
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["machine"]["sorting"] is None)
+    assert state["data"]["match"]["number"] == 1 and state["data"]["use"] == "closing"
+    assert await running.end() < 5
+    again = await begin(settings)
+    await ear.until(TOPICS.availability, lambda said: said["epoch"] == 2 and said["data"]["state"] == "parked")
+    view = await ear.until(TOPICS.seat("N"), lambda view: view["epoch"] == 2)
+    assert [want["verb"] for want in view["data"]["me"]["wants"]] == ["parked"]
+    assert board.executed.total() == 1 and again.begun.state.session.match == 1
+    await press(broker, ear, "N", "on", "parked", "unpark")
+    assert (await ear.answer("N", "on"))["ok"]
+    await ear.until(TOPICS.availability, lambda said: said["epoch"] == 2 and said["data"]["state"] == "ready")
+    await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and said["data"]["use"] == "playing")
+    await board.until(lambda: board.executed["WallsRaise"] == 1)
+    await again.end()
+
+
+async def test_the_service_key_held_long_parks_and_lets_go_on(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    board.say(serial.Key("service", "", 4999))
+    board.say(serial.Key("service", "", 5000))
+    assert (await ear.available("parked"))["data"]["reason"] == "key"
+    board.say(serial.Key("service", "", 6000))
+    await ear.available("ready")
+    said = [said["data"]["name"] for topic, said in ear.heard if "/event/machine" in topic]
+    assert [name for name in said if "park" in name] == ["parking", "parked", "unparked"]
+
+
+async def test_an_objection_is_decided_only_where_there_is_one(parlor: Parlor, settings: Settings) -> None:
+    assert await parlor.refused("decide", choice="first") == "no_objection"
+    assert await parlor.refused("decide", choice=2) == "no_objection"
+    bad = await parlor.asks("decide", choice="third")
+    assert (bad["outcome"], bad["code"], bad["field"]) == ("rejected", "bad_value", "args.choice")
+    assert list(read_events(settings.journal.path)) == []
+
+
+async def test_records_are_exported_by_as_many_as_fit(parlor: Parlor, running: Running) -> None:
+    journal = running.begun.journal
+    stamp = running.daemon._publisher._clock.stamp()
+    texts = {hand: f"# hand {hand}\n" + "1m " * 700 for hand in range(1, 6)}
+    for hand, text in texts.items():
+        await journal.append([], stamp, 1, records=[NewRecord(1, hand, text)])
+    await journal.append([], stamp, 1, records=[NewRecord(1, 2, None), NewRecord(1, 2, "again")])
+    found: list[dict[str, Any]] = []
+    following: int | None = 0
+    while following is not None:
+        result = await parlor.does("export", **{"from": following})
+        found += result["records"]
+        following = result["next"]
+    assert [(one["number"], one["hand"], one["voided"]) for one in found] == [
+        (1, 1, False), (2, 2, True), (3, 3, False), (4, 4, False), (5, 5, False), (6, 2, False),
+    ]  # fmt: skip
+    assert found[0]["text"] == texts[1] and found[-1]["text"] == "again"
+    assert [one["hand"] for one in (await parlor.does("export", match=1, hand=2))["records"]] == [2, 2]
+    assert (await parlor.does("export", match=2)) == {"records": [], "next": None}
+    await journal.append([], stamp, 1, records=[NewRecord(2, 1, "x" * 9000)])
+    (long,) = (await parlor.does("export", match=2))["records"]
+    assert long["text"] is None and long["bytes"] == 9000
+
+
+async def test_a_seat_looks_at_the_evening_and_nobody_else_hears_of_it(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board, settings: Settings
+) -> None:
+    await start(broker, ear, board)
+    events = len(list(read_events(settings.journal.path)))
+
+    async def look(id: str, **params: Any) -> dict[str, Any] | None:
+        body = {"id": id, "epoch": 1, "want": "", "action": "look", "params": params}
+        await say(broker, f"{TABLE}-S", TOPICS.seat_input("S"), body)
+        assert (await ear.answer("S", id))["ok"]
+        sheet: dict[str, Any] | None = ear.latest[TOPICS.seat("S")]["data"]["me"]["sheet"]
+        return sheet
+
+    history = await look("h", what="history", page=3)
+    assert history is not None and (history["rows"], history["page"], history["pages"]) == ([], 0, 1)
+    statistics = await look("s", what="statistics")
+    assert statistics is not None and statistics["players"]["2"]["seat"] == "S" and len(statistics["players"]) == 4
+    assert (await look("r", what="record") or {})["missing"] == "no_record"
+    assert (await look("d", what="hand", hand=7) or {})["missing"] == "no_hand"
+    assert await look("n", what="none") is None
+    assert ear.latest[TOPICS.seat("E")]["data"]["me"]["sheet"] is None
+    assert len(list(read_events(settings.journal.path))) == events
+
+
+async def test_a_look_at_nothing_known_is_refused(parlor: Parlor, broker: PrivateBroker, ear: Ear) -> None:
+    topics = Topics(TABLE)
+    body = {"id": "l", "epoch": 1, "want": "", "action": "look", "params": {"what": "walls"}}
+    await say(broker, f"{TABLE}-S", topics.seat_input("S"), body)
+    assert (await ear.answer("S", "l"))["code"] == "bad_value"
+
+
+async def test_stopping_takes_less_than_5_s_while_a_match_is_being_parked(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board, running: Running
+) -> None:
+    await start(broker, ear, board)
+    await parlor.does("park")
+    began = time.monotonic()
+    await running.end()
+    assert time.monotonic() - began < 5

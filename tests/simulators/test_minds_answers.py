@@ -1,0 +1,124 @@
+"""What a person answers when readers see badly, and what hands do where somebody else holds the display."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine import inputs
+from engine.table import wants
+from engine.tiles import SEATS
+from protocol.mqtt.views import SeatView, Want
+from simulators.mind import Intention, Person, intention
+from simulators.sight import Sight, seat_sight
+from tests.simulators.tabletop import Tabletop
+
+
+@pytest.fixture(scope="module")
+def table() -> Tabletop:
+    """Somebody is to discard, at a table that reads, after a few discards."""
+    table = Tabletop("new-xiamen-120", "zhitui", "full", "read", seed=7)
+    table.play(lambda table: in_turn(table) and len(table.state.play.game.discards) > 6)
+    return table
+
+
+def in_turn(table: Tabletop) -> bool:
+    """A seat has drawn and is to discard."""
+    return asked(table, "turn") is not None and asked(table, "lay") is None
+
+
+def asked(table: Tabletop, verb: str) -> str | None:
+    return next((want.seat for want in wants(table.state) if want.kind == "prompt" and want.verb == verb), None)
+
+
+def faced(table: Tabletop, verb: str, actions: tuple[str, ...], **params: Any) -> tuple[str, SeatView, Sight]:
+    """The seat whose turn it is, its view with another prompt in it, and what it sees."""
+    seat = asked(table, "turn")
+    assert seat is not None
+    view = table.view(seat)
+    want = Want(id="1.x-0.1", verb=verb, params=params, actions=actions, left_ms=None)
+    return seat, view.model_copy(update={"me": view.me.model_copy(update={"wants": (want,)})}), table_sight(table, seat)
+
+
+def table_sight(table: Tabletop, seat: str) -> Sight:
+    return seat_sight(table.world, seat)
+
+
+def done(seat: str, view: SeatView, sight: Sight, **person: Any) -> Intention:
+    found = intention(Person(seat, 7, **person), view, sight)
+    assert found is not None
+    return found
+
+
+def test_eyes_decide_between_the_reader_and_the_table(table: Tabletop) -> None:
+    seat = asked(table, "turn")
+    assert seat is not None
+    mine = table_sight(table, seat).hand[0]
+    other = next(face for face in table.rules.faces() if face not in table_sight(table, seat).hand)
+    both = ("believed", "seen")
+    right = faced(table, "reader_check", both, zone="hand", seen=[other], believed=[mine])
+    assert done(*right).act == "believed"
+    wrong = faced(table, "reader_check", both, zone="hand", seen=[mine], believed=[other])
+    assert done(*wrong).act == "seen"
+
+
+def test_a_reader_that_counts_wrongly_is_told_so(table: Tabletop) -> None:
+    seat = asked(table, "turn")
+    assert seat is not None
+    count = len(table_sight(table, seat).hand)
+    assert done(*faced(table, "count_wrong", ("ok", "admit"), zone="hand", seen=count - 1, expected=count)).act == "ok"
+    assert done(*faced(table, "count_wrong", ("ok", "admit"), zone="hand", seen=count, expected=count - 1)).act == (
+        "put_back"
+    )
+    assert done(*faced(table, "count_wrong", ("ok", "admit"), zone="hand", seen=count, expected=count + 1)).act == (
+        "admit"
+    )
+
+
+def test_what_is_right_again_is_left_alone(table: Tabletop) -> None:
+    seat = asked(table, "turn")
+    assert seat is not None
+    count = len(table_sight(table, seat).hand)
+    seat, view, sight = faced(table, "count_wrong", ("ok", "admit"), zone="hand", seen=count, expected=count)
+    assert intention(Person(seat, 7), view, sight) is None
+
+
+def test_a_wrong_discard_is_taken_back(table: Tabletop) -> None:
+    seat, view, sight = faced(table, "wrong_discard", (), tile="1m", code="follow", rule="R16")
+    lying = {**sight.discards, seat: (*sight.discards[seat], sight.hand[-1])}
+    after = sight.model_copy(update={"hand": sight.hand[:-1], "discards": lying})
+    assert done(seat, view, after).act == "take_back"
+
+
+def test_nobody_discards_while_eyes_and_display_tell_of_different_moments(table: Tabletop) -> None:
+    seat = asked(table, "turn")
+    assert seat is not None
+    view, sight = table.view(seat), table_sight(table, seat)
+    assert done(seat, view, sight).act in ("discard", "hu", "kong_concealed", "kong_added", "tour_discard")
+    early = sight.model_copy(update={"hand": sight.hand[:-1]})
+    assert intention(Person(seat, 7), view, early) is None
+
+
+def test_hands_follow_a_display_that_somebody_else_holds() -> None:
+    """Whoever holds the display presses the discard; the simulated hands lay the tile there, and nothing else."""
+    table = Tabletop("new-xiamen-120", "zhitui", "full", "read", seed=7)
+    table.play(lambda table: asked(table, "turn") is not None)
+    seat = asked(table, "turn")
+    assert seat is not None
+    assert intention(Person(seat, 7, hands_only=True), table.view(seat), table_sight(table, seat)) is None
+    want = next(want for want in wants(table.state) if want.kind == "prompt" and want.verb == "turn")
+    tile = want.params["discards"][0]
+    table.feed(inputs.SeatAction(seat, str(want.id), "discard", {"tile": tile}))
+    follows = done(seat, table.view(seat), table_sight(table, seat), hands_only=True)
+    assert (follows.act, follows.arguments, follows.want) == ("discard", {"tile": tile}, "")
+
+
+def test_only_the_own_view_decides() -> None:
+    """Four persons with the same seed and four seats: nobody answers what another is asked."""
+    table = Tabletop("new-xiamen-120", "zhitui", "full", "read", seed=7)
+    table.play(lambda table: asked(table, "turn") is not None)
+    turn = asked(table, "turn")
+    for seat in SEATS:
+        found = intention(Person(seat, 7), table.view(seat), table_sight(table, seat))
+        assert (found is not None) == (seat == turn)

@@ -1,0 +1,269 @@
+"""What an evening at a whole table came to: what its journal booked, and what the world knows of every hand."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cli.demo_records import disagreement
+from cli.demo_story import Booked
+from controller.journal import StoredEvent, read_events
+from engine import events as e
+from engine.match.events import BookingVoided, HandBooked
+from engine.match.state import Booking
+from engine.melds import Meld
+from engine.outcome import Foul, HandEnd, Held, Outcome, Win
+from engine.state import State, new_state
+from engine.table import apply
+from engine.tiles import SEATS, is_flower
+from simulators.sight import Sight
+from tests.engine import reckoner
+from tests.engine.random_hands import as_question
+from tests.table.harness import WholeTable
+
+SIGHT_LIMIT = 1 << 20
+
+# --- the journal ------------------------------------------------------------------------------------------------------
+
+
+def steps(journal: Path) -> Iterator[tuple[StoredEvent, e.Event, State, State]]:
+    """Every event of a journal as it was stored, with the states around it."""
+    state = new_state()
+    for stored in read_events(journal):
+        event = e.decode_event({**stored.body, "type": stored.type})
+        before, state = state, apply(state, event)
+        yield stored, event, before, state
+
+
+def bookings(journal: Path) -> list[Booking]:
+    """The hands in the book, oldest first; those taken back among them, marked."""
+    last = [state for _, _, _, state in steps(journal)][-1]
+    return list(last.session.book)
+
+
+def standing(journal: Path) -> list[dict[str, Any]]:
+    """The hands that stand in the book, as what they came to: how they ended, points and 课外 by seat."""
+    return [came_to(one) for one in bookings(journal) if not one.voided]
+
+
+def came_to(one: Booking) -> dict[str, Any]:
+    """A hand in the book by seats."""
+    return {
+        "kind": one.kind,
+        "dealer": one.dealer,
+        "wins": [(win["seat"], win["way"]) for win in one.wins],
+        "foul": one.foul,
+        "net": {seat: one.points[player] for seat, player in one.seats.items()},
+        "bonus": {seat: one.bonus[player] for seat, player in one.seats.items()},
+        "next": one.next_dealer,
+    }
+
+
+def check_book(journal: Path) -> None:
+    """Every hand sums to nothing, and the records that the journal exports replay to what was booked."""
+    booked = []
+    for one in bookings(journal):
+        brought = came_to(one)
+        booked.append(Booked(one.match, one.hand, one.kind, brought["net"], brought["bonus"], one.voided))
+        assert sum(brought["net"].values()) == sum(brought["bonus"].values()) == 0, one
+    assert booked, "nothing was booked"
+    assert disagreement(journal, booked) == ""
+
+
+def voids(journal: Path) -> int:
+    """How many bookings were taken back."""
+    return sum(
+        isinstance(event, e.SessionSaid) and isinstance(event.event, BookingVoided)
+        for _, event, _, _ in steps(journal)
+    )
+
+
+def failures(table: WholeTable) -> list[str]:
+    """Lines of the daemon's log that should never be written."""
+    lines = (table.folder / "daemon.err").read_text("utf-8", "replace").splitlines()
+    return [line for line in lines if any(word in line for word in _FAILURES)]
+
+
+_FAILURES = ('"level": "error"', '"level": "critical"', "Traceback")
+
+
+def longest_wait(journal: Path) -> tuple[float, str]:
+    """The longest time in seconds in which nothing happened, on the table's own clock, and in which phase that was."""
+    longest, where, last = 0.0, "", None
+    for stored, _, before, _ in steps(journal):
+        now = (stored.epoch, stored.stamp.mono_ms)
+        if last is not None and last[0] == now[0] and before.setup is not None and now[1] - last[1] > longest * 1000:
+            longest, where = (now[1] - last[1]) / 1000, before.phase
+        last = now
+    return longest, where
+
+
+# --- the world --------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Truth:
+    """One hand as it lay on the table: by seat the last hand held, melds, flowers, all hands there were; its end."""
+
+    hands: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    melds: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = field(default_factory=dict)
+    flowers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    ever: dict[str, set[tuple[str, ...]]] = field(default_factory=lambda: {seat: set() for seat in SEATS})
+    over: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def end(self, booking: Booking, gold: str | None) -> HandEnd:
+        """The end as its people refereed it (sensing none), with the true tiles of all four."""
+        assert self.over.keys() == set(SEATS), f"the end of a hand was seen by {sorted(self.over)} alone"
+        over = self.over["E"]
+        foul = over["foul"]
+        outcome = Outcome(
+            kind=over["kind"],
+            winners=tuple(
+                Win(win["seat"], win["way"], win["tile"] or None, win["source"] or None, win["after_kong"])
+                for win in over["winners"]
+            ),
+            covered=tuple(over["covered"]),
+            pays_all=over["pays_all"] or None,
+            last_drawer=over["last_drawer"] or None,
+            foul=None if foul is None else Foul(foul["seat"], foul["kind"], tuple(foul["ready"])),
+            no_flowers=over["no_flowers"],
+            followed=over["followed"],
+        )
+        held = {seat: _held(self.over[seat]["held"]) for seat in SEATS}
+        return HandEnd(booking.dealer, gold, outcome, held, booking.steps)
+
+
+class Witness:
+    """Somebody who looks over all four shoulders: `truths` are the hands played so far, oldest first."""
+
+    def __init__(self) -> None:
+        self.truths: list[Truth] = []
+        self._sets: dict[str, int] = dict.fromkeys(SEATS, 0)
+        self._hands: dict[str, int] = dict.fromkeys(SEATS, -1)
+
+    def saw(self, seat: str, sight: Sight) -> None:
+        """What the person at a seat sees now."""
+        if sight.set_up and sight.set_up != self._sets[seat]:
+            self._sets[seat] = sight.set_up
+            self._hands[seat] += 1
+        number = self._hands[seat]
+        if number < 0 or sight.centre != "down" or not (sight.hand or sight.melds[seat]):
+            return
+        while len(self.truths) <= number:
+            self.truths.append(Truth())
+        truth = self.truths[number]
+        truth.hands[seat] = sight.hand
+        truth.melds[seat] = tuple((meld.kind, meld.tiles) for meld in sight.melds[seat])
+        truth.flowers[seat] = sight.flowers[seat]
+        truth.ever[seat].add(sight.hand)
+        if sight.round is not None and sight.round.over is not None:
+            truth.over[seat] = sight.round.over
+
+
+@contextlib.asynccontextmanager
+async def witnessed(table: WholeTable) -> AsyncIterator[Witness]:
+    """A witness of everything that lies on a table while the block runs."""
+    witness = Witness()
+    looking = [asyncio.create_task(_look(table, seat, witness)) for seat in SEATS]
+    try:
+        yield witness
+    finally:
+        for task in looking:
+            task.cancel()
+        for ended in await asyncio.gather(*looking, return_exceptions=True):
+            if isinstance(ended, Exception):
+                raise ended
+
+
+async def _look(table: WholeTable, seat: str, witness: Witness) -> None:
+    reader, writer = await asyncio.open_unix_connection(str(table.world), limit=SIGHT_LIMIT)
+    try:
+        writer.write(json.dumps({"act": "watch", "seat": seat}).encode() + b"\n")
+        async for line in reader:
+            message = json.loads(line)
+            if "sight" in message:
+                witness.saw(seat, Sight.model_validate(message["sight"]))
+    finally:
+        writer.close()
+
+
+def _held(told: Mapping[str, Any]) -> Held:
+    melds = tuple(Meld(meld["kind"], tuple(meld["tiles"])) for meld in told["melds"])
+    return Held(tuple(told["concealed"]), melds, tuple(told["flowers"]))
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def check_against_world(table: WholeTable, witness: Witness) -> None:
+    """Every hand in the book is what lay on the table: its end and points where people told them, its tiles where the
+    table has read them; points are worked out by the second reckoner.
+    """
+    number = 0
+    for _, event, before, after in steps(table.journal):
+        if not isinstance(event, e.HandEnded):
+            continue
+        booking = before.session.last_booking()
+        assert booking is not None
+        assert number < len(witness.truths), "a hand was booked that nobody saw"
+        truth = witness.truths[number]
+        number += 1
+        if before.reads_tiles:
+            _check_tiles(after, truth, booking)
+        gold = before.play.gold.face if before.play.gold is not None else None
+        end = truth.end(booking, gold or None) if not before.reads_tiles else _as_read(before, booking, gold or None)
+        if end is None:
+            continue
+        chips = _chips_before(before, booking)
+        told = as_question(before.match.rules.name, dict(before.match.options), end) | {"chips": chips}
+        want = reckoner.settle(before.match.rules.name, dict(before.match.options), told)
+        found = came_to(booking)
+        assert {"net": found["net"], "bonus": found["bonus"]} == {"net": want["net"], "bonus": want["bonus"]}, end
+        if not before.reads_tiles:
+            assert sorted(found["wins"]) == sorted((win.seat, win.way) for win in end.outcome.winners), end
+            assert found["kind"] == end.outcome.kind, end
+    assert number, "no hand was booked"
+
+
+def _chips_before(state: State, booking: Booking) -> dict[str, int]:
+    """What every seat held before the hand was booked."""
+    now = state.session.chips_by_seat()
+    return {seat: now[seat] - booking.points[player] for seat, player in booking.seats.items()}
+
+
+def _as_read(state: State, booking: Booking, gold: str | None) -> HandEnd | None:
+    """The end as the table has read it; None where people had to agree on it."""
+    from engine.play import hand_end
+
+    return None if state.play.game is None or state.book is not None else hand_end(state.play.game, booking.steps)
+
+
+def _check_tiles(after: State, truth: Truth, booking: Booking) -> None:
+    """What the table laid open at the end is what lay there."""
+    assert after.result is not None
+    winners = {win["seat"] for win in booking.wins}
+    for seat, held in after.result.held.items():
+        kinds = {win["way"] for win in booking.wins if win["seat"] == seat}
+        if kinds & {"qiangjin", "qiangshuangyou"} or "qianggang" in {win["way"] for win in booking.wins}:
+            continue  # tiles change hands in words alone: the gold that is taken, the kong that is robbed
+        booked = Counter(held.concealed)
+        lying = Counter(face for face in truth.hands[seat] if not is_flower(face))
+        claimed = 1 if booking.source and seat in winners else 0
+        assert (booked - lying).total() == claimed and not lying - booked, (seat, booking, held, truth.hands[seat])
+        assert sorted((meld.kind, meld.tiles) for meld in held.melds) == sorted(truth.melds[seat]), (seat, booking)
+        assert set(held.flowers) == set(truth.flowers[seat]), (seat, booking)
+
+
+def booked_events(journal: Path) -> list[HandBooked]:
+    """Every booking as it happened."""
+    found = []
+    for _, event, _, _ in steps(journal):
+        if isinstance(event, e.SessionSaid) and isinstance(event.event, HandBooked):
+            found.append(event.event)
+    return found
