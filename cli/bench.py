@@ -25,6 +25,7 @@ BENCHMARKS: Final[Mapping[str, str]] = {
     "hands": "hand shapes against the package mahjong",
     "opening": "hands opened by the engine alone",
     "play": "whole hands refereed against a bare loop",
+    "table": "whole hands at a table that reads its tiles",
 }
 _NAME, _VALUE, _GOAL = 58, 13, 10
 
@@ -79,7 +80,7 @@ def _measure(name: str, samples: int, folder: Path | None) -> Sequence[Row]:
 
 
 def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Sequence[Row]]:
-    from cli.benchmarks import chain, hands, opening, play, processes, wires
+    from cli.benchmarks import chain, hands, opening, play, processes, table, wires
 
     return {
         "chain": lambda: chain.chain(folder, samples),
@@ -92,6 +93,7 @@ def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Seque
         "hands": hands.hands,
         "opening": opening.opening,
         "play": play.play,
+        "table": table.table,
     }[name]
 
 

@@ -218,7 +218,7 @@ class Stage:
         import aiomqtt
 
         from cli.demo_parts import TABLE
-        from controller.broker import BrokerAddress
+        from controller.broker_address import BrokerAddress
         from protocol.mqtt.topics import STREAMS, Topics
 
         broker, topics = parts.broker, Topics(TABLE)

@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, Entry] = {
     "journal": Entry("cli.journal:journal", "Show the journal of a table."),
     "link": Entry("cli.link:link", "Speak to a table's hardware over its serial line."),
     "pair": Entry("cli.pair:pair", "Pair a display with a seat."),
+    "park": Entry("cli.park:park", "Bring a table to rest and keep its match, before its power goes."),
     "rules": Entry("cli.rules:rules", "List, show and evaluate house rules."),
     "run": Entry("cli.run:run", "Run the daemon of one table."),
     "schema": Entry("cli.schema:schema", "Export the MQTT contract."),

@@ -9,30 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import random
-import secrets
-import socket
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import aiomqtt
 import structlog
 from paho.mqtt.subscribeoptions import SubscribeOptions
 
+from controller.broker_address import MOST_IN_FLIGHT, BrokerAddress, payload_bytes
 from controller.broker_client import PromptClient
 from protocol.mqtt.topics import TopicError, parse_topic
 
-CONNECT_S = 3.0
 PUBLISH_S = 3.0
 STABLE_S = 5.0
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
 FAREWELL_S = 1.0
-MOST_IN_FLIGHT = 32
 MOST_WAITING = 1000
 
 _ECHO_S = 5.0
@@ -43,47 +38,8 @@ _SUMMARY_S = 60.0
 _ORDER = ("birth", "state", "seat")
 
 _log = structlog.get_logger("broker")
-_quiet = logging.getLogger("kaijin.mqtt")
-_quiet.addHandler(logging.NullHandler())
-_quiet.propagate = False
 
 OnMessage = Callable[[str, bytes, bool], None]
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerAddress:
-    """Where the broker is and as whom to connect; `keepalive` in seconds. A socket replaces host and port."""
-
-    host: str = "127.0.0.1"
-    port: int = 1883
-    socket: Path | None = None
-    user: str | None = None
-    password: str | None = field(default=None, repr=False)
-    keepalive: int = 2
-
-    def client(
-        self, will: aiomqtt.Will | None = None, protocol: aiomqtt.ProtocolVersion = aiomqtt.ProtocolVersion.V311
-    ) -> PromptClient:
-        """A client for one connection, under a random client id: two with the same id would throw each other off."""
-        options: list[tuple[int, int, int | bytes] | tuple[int, int, None, int]] = []
-        if self.socket is None:
-            options.append((socket.IPPROTO_TCP, socket.TCP_NODELAY, 1))
-        client = PromptClient(
-            hostname=str(self.socket) if self.socket is not None else self.host,
-            port=self.port if self.socket is None else 1,
-            transport="unix" if self.socket is not None else "tcp",
-            username=self.user,
-            password=self.password,
-            identifier=f"kaijin-{secrets.token_hex(8)}",
-            will=will,
-            protocol=protocol,
-            timeout=CONNECT_S,
-            keepalive=self.keepalive,
-            max_inflight_messages=MOST_IN_FLIGHT,
-            socket_options=options,
-            logger=_quiet,
-        )
-        return client
 
 
 @dataclass(slots=True)
@@ -357,7 +313,7 @@ class _Connection:
     async def read(self) -> None:
         """Read until the connection is lost."""
         async for message in self.client.messages:
-            topic, payload = message.topic.value, _bytes(message.payload)
+            topic, payload = message.topic.value, payload_bytes(message.payload)
             if topic in self.session._read_back and topic in self.session._retained:
                 self._heard(topic, payload, message.retain)
             else:
@@ -504,19 +460,6 @@ def never_retained(topic: str) -> bool:
     return address.kind in ("seat/input", "command", "ledger/ack")
 
 
-async def read_retained(address: BrokerAddress, topic: str) -> bytes | None:
-    """The retained content of `topic`, None where there is none. Raises aiomqtt.MqttError where there is no broker."""
-    async with address.client() as client:
-        # Retained content is sent before the answer to a later subscription.
-        await client.subscribe(topic, qos=0)
-        await client.subscribe(topic + "/none", qos=0)
-        try:
-            message = await asyncio.wait_for(anext(client.messages), 0.3)
-        except TimeoutError:
-            return None
-        return _bytes(message.payload) or None
-
-
 def _rank(topic: str) -> tuple[int, str]:
     try:
         kind = parse_topic(topic).kind
@@ -530,7 +473,3 @@ def _rank(topic: str) -> tuple[int, str]:
 def _may_be_older(error: Exception) -> bool:
     """Whether a failed connect may be that of a broker that does not understand MQTT 5: it refuses or says nothing."""
     return isinstance(error, aiomqtt.exceptions.MqttConnectError) or "timed out" in str(error)
-
-
-def _bytes(payload: object) -> bytes:
-    return bytes(payload) if isinstance(payload, bytes | bytearray) else str(payload).encode()

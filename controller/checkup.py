@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 import aiomqtt
 
-from controller.broker import BrokerAddress
+from controller.broker_address import BrokerAddress
 from controller.clock import kernel_clock_state
 from controller.credentials import CredentialsError, load_credentials, user_of
 from controller.journal import JournalError, read_events, read_meta

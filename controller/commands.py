@@ -42,12 +42,16 @@ Handler = Callable[[Command], Awaitable[Result]]
 
 
 class CommandFailed(Exception):
-    """An accepted command could not be carried out: a code for the sender."""
+    """An accepted command could not be carried out: a code for the sender, with its rule and params if it has some."""
 
-    def __init__(self, code: str, expected: str = "") -> None:
+    def __init__(
+        self, code: str, expected: str = "", rule: str = "", params: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(code)
         self.code = code
         self.expected = expected
+        self.rule = rule
+        self.params = dict(params or {})
 
 
 class Notes(Protocol):
@@ -161,7 +165,8 @@ class CommandDesk:
         try:
             result = await handler(command)
         except CommandFailed as error:
-            self._answer(command, seen, _body(command.id, verb, "failed", error.code, expected=error.expected))
+            body = _body(command.id, verb, "failed", error.code, expected=error.expected)
+            self._answer(command, seen, {**body, "rule": error.rule, "params": error.params})
             return
         self._answer(command, seen, _body(command.id, verb, "done", result=result))
 
@@ -200,5 +205,7 @@ def _body(
         "code": code,
         "field": field,
         "expected": expected,
+        "rule": "",
+        "params": {},
         "result": dict(result or {}),
     }

@@ -32,7 +32,13 @@ COALESCE_S: Final = 0.25
 REFRESH_S: Final = 3.0
 COMMIT_WAIT_S: Final = 0.01
 MOST_PENDING: Final = 32
-"""Inputs of one seat that wait at most; a page that floods the table is not heard further."""
+"""Inputs of one seat that wait at most; what a page says beyond is answered `busy` and not heard."""
+
+REFUSED: Final = "refused"
+"""What metrics call every refusal of the engine: which one it is may depend on concealed tiles."""
+
+_SENTENCES: Final = ("expected", "why")
+"""Params of refusals that are English, for the command line: codes and values travel to the seats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +126,21 @@ class Core:
         await ended
 
     def seat_says(self, seat: str, id: str, happened: i.Input) -> bool:
-        """A seat's input, answered in its view under `id`. False when too many of this seat wait already."""
+        """A seat's input, answered in its view under `id`: `busy` at once (False) when too many of it wait already."""
         if self._pending.get(seat, 0) >= MOST_PENDING:
-            self._metrics.inputs.labels("flood").inc()
+            self.refuse(seat, id, "busy")
             return False
         self._pending[seat] = self._pending.get(seat, 0) + 1
         self._queue.put_nowait(_Work(happened, id, seat, id))
         return True
 
-    def refuse(self, seat: str, id: str, code: str, rule: str = "", params: Mapping[str, Any] | None = None) -> None:
-        """Answer an input that never reaches the engine."""
+    def refuse(
+        self, seat: str, id: str, code: str, rule: str = "", params: Mapping[str, Any] | None = None, outcome: str = ""
+    ) -> None:
+        """Answer an input that never reaches the engine; metrics count it under `outcome`, or its code."""
         if not self.answers.repeated(seat, id):
             self.answers.refuse(seat, id, code, rule, params)
-        self._metrics.inputs.labels(code).inc()
+        self._metrics.inputs.labels(outcome or code).inc()
         self.touch(at_once=True)
 
     def accept(self, seat: str, id: str) -> None:
@@ -212,7 +220,7 @@ class Core:
             self._metrics.failures.inc()
             self._log.exception("the engine failed on an input", input=type(work.happened).__name__)
             if work.seat:
-                self.refuse(work.seat, work.id, "internal")
+                self.refuse(work.seat, work.id, "internal", outcome=REFUSED)
             elif work.ended is not None:
                 work.ended.set_exception(Refused("internal"))
             return
@@ -294,7 +302,7 @@ class Core:
 
     def _refused(self, work: _Work, refused: Refused) -> None:
         if work.seat:
-            self.refuse(work.seat, work.id, refused.code, refused.rule, refused.params)
+            self.refuse(work.seat, work.id, refused.code, refused.rule, _without_words(refused.params), REFUSED)
         elif work.ended is not None:
             work.ended.set_exception(refused)
         else:
@@ -397,6 +405,11 @@ class Core:
         while True:
             await asyncio.sleep(REFRESH_S)
             self.say_everything()
+
+
+def _without_words(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The params of a refusal as they travel to a seat."""
+    return {key: value for key, value in params.items() if key not in _SENTENCES or not isinstance(value, str)}
 
 
 def _answers_in_secret(steps: Sequence[Step]) -> bool:

@@ -12,13 +12,15 @@ import structlog
 
 from controller import commands as desk
 from controller import views
-from controller.broker import BrokerAddress, BrokerSession
+from controller.broker import BrokerSession
+from controller.broker_address import BrokerAddress
 from controller.clock import SystemClock
 from controller.core import Core, Speeds
 from controller.hardware import Hardware
 from controller.health import HealthServer
 from controller.lines import Line, host_name
 from controller.live import Live, TableFacts
+from controller.matches import Matches
 from controller.metrics import Metrics
 from controller.notify import Notifier
 from controller.offer import Offer
@@ -69,7 +71,8 @@ class Daemon:
         host = host_name(kaijin_version())
         self._journal = journal
         self._offer = Offer(settings.match, journal)
-        self._sheets = Sheets(journal.records)
+        matches = Matches(journal.path)
+        self._sheets = Sheets(journal.records, matches.text)
         self._lines = [Line(port, settings.serial.baud, host, settings.log_directory) for port in settings.serial.ports]
         self._session = BrokerSession(
             address,
@@ -89,7 +92,7 @@ class Daemon:
             begun.state, journal, self._publisher, self._hardware, clock, metrics,
             Speeds(settings.timing.speed, settings.timing.people_speed), self._facts, self._decorate,
         )  # fmt: skip
-        self._core.on_change = self._judge
+        self._core.on_change = self._changed
         self._seats = SeatDesk(
             settings, self._core, self._hardware, self._publisher, self._pairing, metrics, self._sheets, self._facts,
             self._spawn,
@@ -98,7 +101,7 @@ class Daemon:
         self._reporter = Reporter(
             self._lines, self._hardware, self._session, journal, clock, metrics, begun.epoch is not None
         )
-        parlor = Parlor(self._core, self._offer, journal)
+        parlor = Parlor(self._core, self._offer, journal, matches)
         handlers = {
             "status": self._status,
             "replay": self._replay,
@@ -171,8 +174,11 @@ class Daemon:
 
     def _hardware_changed(self) -> None:
         self._core.touch()
-        self._judge(self._core.state)
-        ready = self._hardware.link_state == "up" and self._core.state.phase == "idle"
+        self._changed(self._core.state)
+
+    def _changed(self, state: State) -> None:
+        self._judge(state)
+        ready = self._hardware.link_state == "up" and state.phase == "idle" and not state.parking
         if self._settings.match.autostart and ready and not self._autostarted:
             self._autostarted = True
             self._spawn(self._autostart())

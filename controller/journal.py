@@ -323,6 +323,27 @@ def read_records(path: Path, match: int | None = None, hand: int | None = None) 
         connection.close()
 
 
+def read_session(path: Path) -> tuple[list[dict[str, Any]], list[StoredRecord]]:
+    """What happened in the session, as bodies of events with their type, and every record, both of one moment.
+
+    Beside a daemon that writes; changes nothing. JournalError when it is no journal.
+    """
+    if not path.is_file():
+        raise JournalError(f"{path}: no journal there")
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, isolation_level=None)
+    try:
+        connection.execute("BEGIN")
+        if _check_version(connection, path) < RECORDS_SINCE:
+            return [], []
+        rows = connection.execute("SELECT type, body FROM events WHERE type = 'SessionSaid' ORDER BY n")
+        said = [{"type": kind, **json.loads(body)} for kind, body in rows]
+        return said, list(select_records(connection, None, None))
+    except (sqlite3.DatabaseError, ValueError) as error:
+        raise JournalError(f"{path}: no journal of a table, or a damaged one ({error})") from None
+    finally:
+        connection.close()
+
+
 def read_meta(path: Path) -> dict[str, str]:
     """What a journal notes of itself (id, epoch, schema version); changes nothing. JournalError when it is none."""
     if not path.is_file():

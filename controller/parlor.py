@@ -13,6 +13,7 @@ from pydantic_core import to_json
 from controller.commands import CommandFailed, Handler
 from controller.core import Core
 from controller.journal import Journal
+from controller.matches import Matches, parts
 from controller.offer import Offer, OfferRefused
 from controller.records import StoredRecord
 from engine import inputs as i
@@ -34,10 +35,11 @@ _Result = Mapping[str, Any]
 class Parlor:
     """Carries commands out; everything that changes the table goes through the core."""
 
-    def __init__(self, core: Core, offer: Offer, journal: Journal) -> None:
+    def __init__(self, core: Core, offer: Offer, journal: Journal, matches: Matches) -> None:
         self._core = core
         self._offer = offer
         self._journal = journal
+        self._matches = matches
 
     def handlers(self) -> dict[str, Handler]:
         """By verb."""
@@ -92,7 +94,7 @@ class Parlor:
         return {}
 
     async def _decide(self, command: Command) -> _Result:
-        await self._feed(command, i.Decide(CHOICES[command.args["choice"]]))
+        await self._feed(command, i.Decide(CHOICES[command.args["choice"]], command.args["want"]))
         return {}
 
     async def _park(self, command: Command) -> _Result:
@@ -103,6 +105,8 @@ class Parlor:
     async def _export(self, command: Command) -> _Result:
         """Records from a number on, as many as fit into one answer; `next` is where to go on, None at the end."""
         args = command.args
+        if args.get("whole", False):
+            return await self._whole(args)
         found = await self._journal.records(
             args.get("match"), args.get("hand"), args.get("from", 0), RECORDS_AT_ONCE + 1
         )
@@ -117,11 +121,25 @@ class Parlor:
         following = found[len(told)].number if len(told) < len(found) else None
         return {"records": told, "next": following}
 
+    async def _whole(self, args: Mapping[str, Any]) -> _Result:
+        """The record of a match, the last one unless numbered, by whole lines from a page on."""
+        session, page = self._core.state.session, args.get("from", 0)
+        if "hand" in args:
+            raise CommandFailed("bad_value", "args.hand: nothing, where whole is true")
+        number = args.get("match") or session.match
+        pages = parts(await self._matches.text(session, number), EXPORT_BYTES) if number else ()
+        if not pages:
+            raise CommandFailed("no_match")
+        if page >= len(pages):
+            raise CommandFailed("bad_value", f"args.from: a page from 0 to {len(pages) - 1}")
+        following = page + 1 if page + 1 < len(pages) else None
+        return {"match": number, "page": page, "pages": len(pages), "text": pages[page], "next": following}
+
     async def _feed(self, command: Command, happened: i.Input) -> None:
         try:
             await self._core.ask(happened, command.id)
         except Refused as refused:
-            raise CommandFailed(refused.code, f"see {refused.rule}" if refused.rule else "") from None
+            raise CommandFailed(refused.code, "", refused.rule, refused.params) from None
 
     def _offered(self) -> _Result:
         self._core.touch(at_once=True)

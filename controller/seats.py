@@ -142,8 +142,10 @@ class SeatDesk:
         try:
             return parse_input(payload, self._publisher.epoch)
         except InputError as error:
+            about = {"code": error.code, "field": error.field, "expected": error.expected}
+            self._log.info("an input that keeps no contract", seat=seat, **about)
             if error.id:
-                self._core.refuse(seat, error.id, error.code, "", {"field": error.field, "expected": error.expected})
+                self._core.refuse(seat, error.id, error.code, "", {"field": error.field, **error.limits})
             else:
                 self._metrics.inputs.labels(error.code).inc()
             return None

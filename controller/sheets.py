@@ -1,4 +1,4 @@
-"""What a seat asked to look at: history and statistics of the evening, a hand and its payments, a hand's record.
+"""What a seat asked to look at: history and statistics of the evening, a hand and its payments, the records.
 
 Made anew from the state with every view, never journaled; a record's text is fetched from the journal once. Every page
 leaves the rest of a view room within the 8 KiB of a message.
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from controller.matches import parts
 from controller.records import StoredRecord
 from engine.match.state import Booking, Match
 from engine.match.statistics import figures
@@ -26,23 +27,27 @@ MOST_LINES: Final = 2_000
 FetchRecords = Callable[[int, int], Awaitable[Sequence[StoredRecord]]]
 """The records of a match's hand, oldest first."""
 
+FetchMatch = Callable[[Match, int], Awaitable[str]]
+"""The record of a match of the session by its number; empty where there is none."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """What a seat looks at. `text` is the record's, None where it has none; numbers are 0 where nothing was said."""
+    """What a seat looks at. `parts` are a record's pages, none where it has none; numbers are 0 where none was said."""
 
     what: str
     page: int = 0
     match: int = 0
     hand: int = 0
-    text: str | None = None
+    parts: tuple[str, ...] = ()
 
 
 class Sheets:
     """By seat, until the seat closes it with `none`."""
 
-    def __init__(self, fetch: FetchRecords) -> None:
+    def __init__(self, fetch: FetchRecords, fetch_match: FetchMatch) -> None:
         self._fetch = fetch
+        self._fetch_match = fetch_match
         self._looks: dict[str, _Look] = {}
 
     async def look(self, seat: str, params: Mapping[str, Any], session: Match) -> None:
@@ -52,14 +57,23 @@ class Sheets:
             return
         asked = _Look(params["what"], params.get("page", 0), params.get("match", 0), params.get("hand", 0))
         one = _booking(session, asked)
-        self._looks[seat] = asked if one is None else replace(asked, match=one.match, hand=one.hand)
-        if asked.what == "record" and one is not None:
-            await self._with_text(seat, self._looks[seat])
+        if one is not None:
+            asked = replace(asked, match=one.match, hand=one.hand)
+        if asked.what == "match":
+            asked = replace(asked, match=asked.match or session.match)
+        self._looks[seat] = asked
+        text = await self._text(asked, one, session)
+        if text and self._looks.get(seat) is asked:
+            self._looks[seat] = replace(asked, parts=parts(text, TEXT_A_PAGE))
 
-    async def _with_text(self, seat: str, asked: _Look) -> None:
+    async def _text(self, asked: _Look, one: Booking | None, session: Match) -> str:
+        """The text of the record that is asked for; empty where there is none, and of other sheets."""
+        if asked.what == "match":
+            return await self._fetch_match(session, asked.match) if asked.match else ""
+        if asked.what != "record" or one is None:
+            return ""
         found = await self._fetch(asked.match, asked.hand)
-        if self._looks.get(seat) is asked:
-            self._looks[seat] = replace(asked, text=found[-1].text if found else None)
+        return found[-1].text if found else ""
 
     def close(self, seat: str) -> None:
         """The seat has lost its display: nobody looks at anything."""
@@ -150,27 +164,23 @@ def _hand(session: Match, look: _Look, seat: str) -> dict[str, Any]:
 
 def _record(session: Match, look: _Look, _: str) -> dict[str, Any]:
     """The text of a hand's record, by whole lines."""
-    if not look.text:
+    return {**_page(look), "hand": look.hand} if look.parts else _nothing(look)
+
+
+def _match(session: Match, look: _Look, _: str) -> dict[str, Any]:
+    """The text of a match's record, by whole lines."""
+    return _page(look)
+
+
+def _page(look: _Look) -> dict[str, Any]:
+    if not look.parts:
         return _nothing(look)
-    parts = _parts(look.text)
-    page, pages = _pages(look.page, len(parts), 1)
-    return {
-        "what": "record", "page": page, "pages": pages, "match": look.match, "hand": look.hand, "text": parts[page]
-    }  # fmt: skip
+    page, pages = _pages(look.page, len(look.parts), 1)
+    return {"what": look.what, "page": page, "pages": pages, "match": look.match, "text": look.parts[page]}
 
 
 def _nothing(look: _Look) -> dict[str, Any]:
-    return {"what": look.what, "page": 0, "pages": 1, "missing": "no_record" if look.what == "record" else "no_hand"}
-
-
-def _parts(text: str) -> list[str]:
-    parts: list[str] = []
-    for line in text.splitlines(keepends=True):
-        if parts and len(to_json(parts[-1] + line)) <= TEXT_A_PAGE:
-            parts[-1] += line
-        else:
-            parts.append(line)
-    return parts
+    return {"what": look.what, "page": 0, "pages": 1, "missing": "no_hand" if look.what == "hand" else "no_record"}
 
 
 def _pages(page: int, count: int, each: int) -> tuple[int, int]:
@@ -184,4 +194,5 @@ _SHOWN: Mapping[str, Callable[[Match, _Look, str], dict[str, Any]]] = {
     "statistics": _statistics,
     "hand": _hand,
     "record": _record,
+    "match": _match,
 }

@@ -11,7 +11,7 @@ from typing import Literal
 import aiomqtt
 import structlog
 
-from controller.broker import BrokerAddress, read_retained
+from controller.broker_address import BrokerAddress, read_retained
 from controller.credentials import load_credentials
 from controller.epoch import EpochFile, next_epoch, read_epoch_file
 from controller.journal import Journal, JournalDamaged, JournalError, StoredEvent, open_journal

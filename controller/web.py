@@ -20,7 +20,8 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 from pydantic import ValidationError
 
-from controller.broker import BrokerAddress, BrokerSession
+from controller.broker import BrokerSession
+from controller.broker_address import BrokerAddress
 from controller.credentials import Credentials, CredentialsError, load_credentials, user_of, web_users
 from controller.notify import Notifier
 from controller.settings import Settings, split_listen

@@ -97,7 +97,9 @@ function drawWalls(board, view) {
 function wantedTiles(view) {
   const wanted = new Map();
   for (const position of view.take?.positions ?? []) wanted.set(position, view.take.seat);
-  for (const position of view.flower_turn?.positions ?? []) wanted.set(position, view.flower_turn.seat);
+  const flowers = view.flower_turn;
+  const drawn = flowers?.positions.length ? flowers.positions : (view.tail?.next ?? []).slice(0, 1);
+  for (const position of flowers ? drawn : []) wanted.set(position, flowers.seat);
   const mine = view.me?.wants?.find((want) => want.verb === "flowers");
   for (const position of mine?.params.positions ?? []) wanted.set(position, view.me.seat);
   const openTail = view.phase === "flowers" && view.sensing === "none" ? view.tail?.next?.[0] : null;

@@ -1,4 +1,4 @@
-// What the sheets show: the hands of the evening, each player's figures, a record as text.
+// What the sheets show: the hands of the evening, each player's figures, the record of a hand or a match as text.
 
 import { SEATS } from "./geometry.js";
 import { seatBadge, seatOfPlayer } from "./people.js";
@@ -10,6 +10,7 @@ import { minus, say, sayCode } from "./text.js";
 /** The title of a sheet. */
 export function sheetTitle(what, sheet) {
   if (what === "hand" && sheet?.hand) return say("sheet.hand", { n: sheet.hand });
+  if (what === "match" && sheet?.match) return say("sheet.match_of", { n: sheet.match });
   return say(`sheet.${what === "hand" ? "record" : what}`);
 }
 
@@ -74,14 +75,20 @@ function oneHand(node, sheet, view, open) {
   const row = sheet.rows[0];
   const players = playersOf([row], view);
   const then = seatThen(sheet.lines, row.net?.[view.match?.players?.[view.me.seat]?.id] ?? 0);
-  const record = html("button", { type: "button", class: "sheet-button", "data-sheet": "record-of" }, html("span", { text: say("sheet.record") }));
-  record.addEventListener("click", () => open("record", { match: sheet.match, hand: sheet.hand }));
+  const record = recordButton("record", () => open("record", { match: sheet.match, hand: sheet.hand }));
+  const whole = recordButton("match", () => open("match", { match: sheet.match }));
   node.append(
     html("p", { class: `one-end${row.voided ? " voided" : ""}` }, html("span", { class: "result-hand", text: say("top.hand", { n: sheet.hand }) }), ...end(row, view)),
     html("table", { class: "history" }, html("thead", {}, html("tr", {}, ...players.map((id) => playerHead(id, view)))), html("tbody", {}, html("tr", { class: row.voided ? "voided" : "" }, ...netCells(row, players)))),
     html("ul", { class: "result-lines" }, ...lineGroups(sheet.lines, then).map((line) => lineRow(line, then))),
-    record,
+    html("div", { class: "record-buttons" }, record, whole),
   );
+}
+
+function recordButton(what, act) {
+  const node = html("button", { type: "button", class: "sheet-button", "data-sheet": `${what}-of` }, html("span", { text: say(`sheet.${what}`) }));
+  node.addEventListener("click", act);
+  return node;
 }
 
 /** The seat that all these payments concern: mine of that hand, which need not be mine of now. */

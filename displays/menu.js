@@ -1,5 +1,6 @@
 // Settings of this display: language, theme, un-pairing; and the way to history, statistics and records.
 
+import { endOffer } from "./prompts_match.js";
 import { html, show } from "./svg.js";
 import { LANGUAGES, language, rulesName, say } from "./text.js";
 
@@ -13,7 +14,7 @@ export function createMenu(holder, change, about) {
 
   function choices(field, name, current, pairs) {
     const buttons = pairs.map(([value, label]) => {
-      const node = html("button", { type: "button", class: "menu-choice", "aria-pressed": String(value === current) }, html("span", { text: label }));
+      const node = html("button", { type: "button", class: "menu-choice", "data-value": value, "aria-pressed": String(value === current) }, html("span", { text: label }));
       node.addEventListener("click", () => {
         change(name, value);
         open();
@@ -24,7 +25,7 @@ export function createMenu(holder, change, about) {
   }
 
   function unpair() {
-    const node = html("button", { type: "button", class: "press press-second menu-unpair" }, html("span", { text: say(sure ? "menu.unpair.sure" : "menu.unpair") }));
+    const node = html("button", { type: "button", class: "press press-second menu-quiet" }, html("span", { text: say(sure ? "menu.unpair.sure" : "menu.unpair") }));
     node.addEventListener("click", () => {
       if (sure) {
         close();
@@ -39,7 +40,7 @@ export function createMenu(holder, change, about) {
 
   /** The sheets about this evening, where a match is played. */
   function looks() {
-    const buttons = ["history", "statistics", "record"].map((what) => {
+    const buttons = ["history", "statistics", "record", "match"].map((what) => {
       const node = html("button", { type: "button", class: "menu-choice", "data-look": what }, html("span", { text: say(`sheet.${what}`) }));
       node.addEventListener("click", () => {
         close();
@@ -50,8 +51,19 @@ export function createMenu(holder, change, about) {
     return html("div", { class: "menu-row" }, html("span", { class: "field", text: say("menu.evening") }), html("div", { class: "menu-choices" }, ...buttons));
   }
 
+  /** The end of the match from a seat: two must ask, so a slip of one ends nothing. */
+  function ending(offer) {
+    const node = html("button", { type: "button", class: "press press-second menu-quiet", "data-action": "end" }, html("span", { text: offer.label }), html("small", { text: say("menu.end.hint") }));
+    node.addEventListener("click", () => {
+      close();
+      change("press", offer);
+    });
+    return node;
+  }
+
   function fill() {
     const { view, theme, paired, sheets } = about();
+    const offer = sheets ? endOffer(view) : null;
     const facts = [];
     if (view?.rules) facts.push(say("menu.known", { rules: rulesName(view.rules), layout: view.layout ? say(`layout.${view.layout}`) : "" }));
     if (view?.me?.device?.name) facts.push(say("menu.device", { name: view.me.device.name }));
@@ -66,7 +78,7 @@ export function createMenu(holder, change, about) {
         choices(say("menu.language"), "language", language(), LANGUAGES.map((code, index) => [code, say("language.full", {}, index)])),
         choices(say("menu.theme"), "theme", theme, [["dark", say("menu.dark")], ["light", say("menu.light")]]),
         ...facts.map((text) => html("p", { class: "menu-fact", text })),
-        html("div", { class: "menu-buttons" }, ...(paired ? [unpair()] : []), shut),
+        html("div", { class: "menu-buttons" }, ...(paired ? [unpair()] : []), ...(offer ? [ending(offer)] : []), shut),
       ),
     );
   }

@@ -43,6 +43,10 @@ export async function createPage({ presses = null, unpair = () => {}, paired = (
       unpair();
       return;
     }
+    if (name === "press") {
+      presses?.press(value);
+      return;
+    }
     if (name === "sheet") {
       sheets.open(value);
       return;

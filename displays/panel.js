@@ -5,6 +5,8 @@ import { noticesOf, taskOf, warningOf } from "./tasks.js";
 import { language, say, sayCode, seatName, tileName } from "./text.js";
 import { BODIES, labelled } from "./widgets.js";
 
+/** Time that people have to enter something is counted down at its end only; what silence decides is counted from the start. */
+const HURRY_S = 60;
 // Shapes that every system font draws: pictographs are missing on a plain board.
 const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○", parked: "‖", objection: "?" };
 
@@ -115,8 +117,9 @@ function clicked(panel, event) {
 function tick(panel) {
   const { parts, presses, endsAt } = panel;
   const left = endsAt === null ? null : Math.max(0, Math.ceil((endsAt - performance.now()) / 1000));
-  write(parts.countdown, left === null ? "" : say("field.seconds", { n: left }));
-  show(parts.countdown, left !== null);
+  const counted = left !== null && (left <= HURRY_S || panel.task?.counted);
+  write(parts.countdown, counted ? say("field.seconds", { n: left }) : "");
+  show(parts.countdown, counted);
   if (!presses) return;
   for (const node of [...panel.holder.querySelectorAll("button"), ...parts.cards.querySelectorAll("button")]) {
     if (!node.press) continue;

@@ -43,7 +43,7 @@ export function kongFields(want, kongs, honours, more = {}) {
   }));
 }
 
-/** Rows that ask who won, which way and, where it matters, on whose tile; the last touch sends it. */
+/** Rows that ask who won and which way, then, where it matters, on whose tile; the last touch sends it. */
 export function winRows(want, viewer, choice, ways, covered = []) {
   const who = choice.who ?? viewer;
   const asked = ways.find((one) => one.way === choice.way);
@@ -51,13 +51,19 @@ export function winRows(want, viewer, choice, ways, covered = []) {
   const sub = (way) => (both && way.startsWith("sanjindao") ? say(way === "sanjindao" ? "win.opening" : "win.later") : "");
   const send = (way, source = null) => ({ want: want.id, action: "win", params: clean({ way, seat: who, source }) });
   const item = ({ way, source, may: giver }) => ({ label: sayCode("way", way), sub: sub(way), ...(source || giver ? { choose: { way }, on: way === choice.way } : { press: send(way) }) });
-  const rows = [
-    { label: say("field.who"), seats: fromMe(viewer).map((seat) => ({ seat, on: seat === who, choose: { who: seat, way: null }, off: covered.includes(seat) })) },
-    { label: say("field.way"), wrap: true, items: ways.map(item) },
-  ];
-  if (!asked) return rows;
+  if (!asked) {
+    return [
+      { label: say("field.who"), seats: fromMe(viewer).map((seat) => ({ seat, on: seat === who, choose: { who: seat, way: null }, off: covered.includes(seat) })) },
+      { label: say("field.way"), wrap: true, items: ways.map(item) },
+    ];
+  }
   const givers = fromMe(viewer).filter((seat) => seat !== who).map((seat) => ({ seat, press: send(asked.way, seat) }));
-  return [rows[0], { label: say("field.source_of", { way: sayCode("way", asked.way) }), seats: givers }, ...(asked.source ? [] : [{ items: [{ label: say("press.nobodys"), press: send(asked.way) }] }])];
+  return [{ seats: givers }, ...(asked.source ? [] : [{ items: [{ label: say("press.nobodys"), press: send(asked.way) }] }])];
+}
+
+/** What was chosen of a win so far, in words. */
+export function winWords(viewer, choice) {
+  return choice.way ? say("end.win", { seat: seatName(choice.who ?? viewer, viewer), way: sayCode("way", choice.way) }) : "";
 }
 
 /** Rows of 流局: with who drew the last tile where the next dealer may hang on it. */
@@ -95,9 +101,9 @@ const STEPS = {
   win: ({ viewer, want, choice }) => ({
     tone: "mine",
     say: say(choice.way ? "do.win.source" : "do.win"),
-    hint: say("do.win.hint"),
+    hint: join(winWords(viewer, choice), say("do.win.hint")),
     body: { kind: "picks", rows: winRows(want, viewer, choice, want.params.ways ?? [], want.params.covered ?? []) },
-    buttons: [back()],
+    buttons: [choice.way ? choose({ way: null }, say("press.back"), "third") : back()],
     wide: "low",
   }),
   more: ({ view, viewer, want }) => {

@@ -1,8 +1,8 @@
 // What each seat says of its hand after a 胡: item by item or tile by tile, with the settlement growing beside it.
 
-import { drawnRows, followedRows, foulRows, hasFlowers, keepOf, kongFields, winRows } from "./prompts_book.js";
+import { drawnRows, followedRows, foulRows, hasFlowers, keepOf, kongFields, winRows, winWords } from "./prompts_book.js";
 import { choose, clean, flowerFields, join, may, press } from "./prompt_parts.js";
-import { padBody, padButtons } from "./pad.js";
+import { padBody, padButtons, padTold } from "./pad.js";
 import { endWords, fromMe, seatNames, tilesInSet } from "./settling.js";
 import { say, sayCode, seatName } from "./text.js";
 
@@ -20,7 +20,7 @@ export const ENTRY = {
     const waiting = Object.entries(params.done ?? {}).filter(([, ready]) => !ready).map(([seat]) => seat);
     const frame = { keep: keepOf(view, "entry"), wide: "low", tone: needed && !done ? "mine" : "all" };
     if (choice.step === "change") return { ...frame, ...changeTask(context, told) };
-    if (choice.tab === "tiles") return { ...frame, ...padTask(context, told) };
+    if (choice.tab === "tiles" && !padTold(choice, told)) return { ...frame, ...padTask(context, told) };
     if (done || (!needed && !choice.mine)) {
       return {
         ...frame,
@@ -52,7 +52,7 @@ export const ENTRY = {
     const told = { ...want.params, ...want.params.seats?.[seat], seat };
     const frame = { keep: keepOf(view, "object"), wide: "always", tone: "mine" };
     if (choice.step === "change") return { ...frame, ...changeTask(context, told) };
-    if (choice.tab === "tiles") return { ...frame, ...padTask(context, told) };
+    if (choice.tab === "tiles" && !padTold(choice, told)) return { ...frame, ...padTask(context, told) };
     return {
       ...frame,
       say: say("do.object", { seat: seatName(seat, viewer) }),
@@ -74,10 +74,10 @@ const forSeat = (want, seat) => (want.verb === "object_entry" ? { seat } : {});
 function entryBody(context, told) {
   const { view, viewer, want, choice } = context;
   const tabs = tabsOf(view, want, told);
-  const tab = tabs.some((one) => one.id === choice.tab) ? choice.tab : tabs[0]?.id;
+  const tab = tabs.some((one) => one.id === choice.tab && one.id !== "tiles") ? choice.tab : tabs[0]?.id;
   return {
     kind: "entry",
-    tabs: tabs.map(({ id, label }) => ({ label, on: id === tab, choose: { tab: id } })),
+    tabs: tabs.map(({ id, label }) => ({ label, on: id === tab, choose: { tab: id, steps: null, mode: null } })),
     tab,
     part: tab ? PARTS[tab]({ view, viewer, want, told }) : null,
     water: told.water ?? null,
@@ -90,7 +90,7 @@ function entryBody(context, told) {
 function tabsOf(view, want, told) {
   const fields = told.fields ?? [];
   const tabs = [];
-  if (fields.some((name) => name in COUNTED || name === "last_tile" || name === "bid")) tabs.push({ id: "items", label: say("tab.items") });
+  if (fields.some((name) => name in COUNTED || name === "last_tile" || name === "bid")) tabs.push({ id: "items", label: say(fields.some((name) => name in COUNTED && name !== "golds") ? "tab.items" : "item.golds") });
   if (hasFlowers(view, want) || fields.includes("kongs")) tabs.push({ id: "laid", label: say(hasFlowers(view, want) ? "tab.laid" : "tab.kongs") });
   if (fields.some((name) => ["patterns", "hardness"].includes(name))) tabs.push({ id: "patterns", label: say("tab.patterns") });
   if (may(want, "tiles")) tabs.push({ id: "tiles", label: say("tab.tiles") });
@@ -183,7 +183,7 @@ function changeTask({ viewer, want, choice }, told) {
     rows.push({
       wrap: true,
       items: [
-        ...(may(want, "reopen") ? [{ label: say("press.reopen"), sub: say("press.reopen.hint"), press: { want: want.id, action: "reopen", params: {} } }] : []),
+        ...(may(want, "reopen") ? [reopen(want, choice)] : []),
         ...(may(want, "win") && ways.length ? [{ label: say(several ? "press.win_more" : "press.win_other"), sub: say("press.win_other.hint"), choose: { to: "win" } }] : []),
         ...(may(want, "drawn") ? [{ label: say("press.drawn"), sub: say("press.drawn.hint"), choose: { to: "drawn" } }] : []),
         ...(may(want, "foul") && fouls.length ? [{ label: say("press.foul"), sub: say("press.foul.hint"), choose: { to: "foul" } }] : []),
@@ -194,8 +194,14 @@ function changeTask({ viewer, want, choice }, told) {
   }
   return {
     say: say(choice.to === "win" ? (choice.way ? "do.win.source" : "do.win") : "do.change"),
-    hint: join(endWords(told, viewer), say("do.win.hint")),
+    hint: join(winWords(viewer, choice) || endWords(told, viewer), say("do.win.hint")),
     body: { kind: "picks", rows, tall: !choice.to },
-    buttons: [choose(choice.to ? { to: null, way: null, who: null } : { step: null, to: null, way: null, who: null }, say("press.back"), "third")],
+    buttons: [choose(choice.way ? { way: null } : choice.to ? { to: null, way: null, who: null } : { step: null, to: null, way: null, who: null, back: null }, say("press.back"), "third")],
   };
+}
+
+/** Back to play drops what was said of the end, so it is asked for twice. */
+function reopen(want, choice) {
+  if (!choice.back) return { label: say("press.reopen"), sub: say("press.reopen.hint"), choose: { back: true } };
+  return { label: say("press.reopen.sure"), sub: say("press.reopen.hint"), press: { want: want.id, action: "reopen", params: {} } };
 }

@@ -70,20 +70,30 @@ export function besides(view, viewer, wants, choice) {
   return found;
 }
 
-/** Somebody wants the last booking back: a card, as nothing else has to wait for it. */
-export function undoCard(want, viewer) {
-  const asked = want.params.asked_by ?? [];
+/**
+ * Somebody wants the last booking back (`undo`) or the match to end (`end`), which takes a second seat: a card, as
+ * nothing else has to wait for it.
+ */
+export function askedCard(want, viewer) {
+  const { verb, params } = want;
+  const asked = params.asked_by ?? [];
   const mine = asked.includes(viewer);
   const seats = asked.map((seat) => seatName(seat, viewer)).join(say("and"));
   return {
-    key: `undo.${want.id}`,
-    text: say(mine ? "notice.undo_mine" : "notice.undo", { seat: seats, n: want.params.hand }),
+    key: `${verb}.${want.id}`,
+    text: say(mine ? `notice.${verb}_mine` : `notice.${verb}`, { seat: seats, n: params.hand }),
     tone: "ask",
     buttons: [
-      ...(mine ? [] : [press(want, "undo", say("press.undo.agree"), {}, "second")]),
-      press(want, "keep", say(mine ? "press.undo.withdraw" : "press.undo.keep"), {}, "second"),
+      ...(may(want, verb) ? [press(want, verb, say(`press.${verb}.agree`), {}, "second")] : []),
+      ...(may(want, "keep") ? [press(want, "keep", say(`press.${verb}.${mine ? "withdraw" : "keep"}`), {}, "second")] : []),
     ],
   };
+}
+
+/** What the settings offer for the match: its end, as long as nobody has asked for it; null where it cannot be had. */
+export function endOffer(view) {
+  const want = (view?.me?.wants ?? []).find((one) => one.verb === "end" && may(one, "end"));
+  return want && !want.params.asked_by?.length ? press(want, "end", say("press.end"), {}, "second") : null;
 }
 
 function stepper(name, value, values) {

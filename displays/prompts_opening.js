@@ -3,9 +3,11 @@
 import { stoppedFace } from "./alerts.js";
 import { countOf, goldBody, goldHint, resultWords, turnsBody, waitingTask } from "./waiting.js";
 import { fullPlace, placeWords } from "./places.js";
-import { byHand, clean, flowerFields, join, may, press } from "./prompt_parts.js";
-import { winButtons, winPicks } from "./prompts_play.js";
+import { byHand, choose, clean, flowerFields, join, may, press } from "./prompt_parts.js";
+import { pick } from "./prompts_play.js";
+import { tilesInSet } from "./settling.js";
 import { diceText, say, sayCode, seatName, tileName } from "./text.js";
+import { FLOWERS, HONOURS } from "./tiles.js";
 
 /** verb → task of a want. */
 export const OPENING = {
@@ -141,8 +143,9 @@ export const OPENING = {
     tone: "mine",
     say: say((want.params.nth ?? 1) > 1 ? "do.gold_face.again" : "do.gold_face", { n: countOf(view) }),
     hint: fullPlace([want.params.position]),
-    body: { kind: "faces", tile: choice.tile ?? null, suit: choice.suit ?? "m" },
-    buttons: [press(want, "face", choice.tile ? say("press.face", { tile: tileName(choice.tile) }) : say("press.face_none"), clean({ tile: choice.tile }), "primary", Boolean(choice.tile))],
+    // One touch: all see it, and any of them, its thrower too, can say that it is not so.
+    body: { kind: "faces", want: want.id, suit: choice.suit ?? "m", honours: tilesInSet(view) === 120 ? ["5z"] : HONOURS, flowers: tilesInSet(view) === 136 ? [] : FLOWERS },
+    buttons: [],
   }),
   flip: ({ view, want, wants, choice }) => {
     if (choice.unread) return OPENING.gold_face({ view, want, wants, choice });
@@ -164,6 +167,7 @@ export const OPENING = {
     const claims = want.params.claims ?? [];
     const options = (want.params.options ?? []).filter((option) => option.name === "hu" && claims.includes(option.way));
     const offers = claims.flatMap((way) => (options.some((option) => option.way === way) ? options.filter((option) => option.way === way) : [{ name: "hu", way }]));
+    const ways = claims.map((way) => sayCode("way", way)).join(say("and"));
     const tile = tileName(view.gold?.face);
     if (!may(want, "pass")) {
       return {
@@ -172,19 +176,32 @@ export const OPENING = {
       };
     }
     return {
-      tone: claims.length ? "mine" : "all",
-      say: claims.length ? say("do.opening.claim") : say("do.opening", { tile }),
-      hint: goldHint(view),
-      body: winPicks(want, offers, choice, "claim") ?? (claims.length ? null : goldBody(view)),
-      buttons: [
-        // The same buttons at every seat, whatever it holds: a 胡 that is none is refused (R13, R28).
-        ...(claims.length ? [] : [press(want, "claim", say("press.claim_any"), { way: viewer === view.dealer ? "tianhu" : "qiangjin" }, "second")]),
-        ...winButtons(want, offers, choice, "claim"),
-        press(want, "pass", say("press.pass"), {}, claims.length ? "second" : "primary"),
-      ],
+      // The same column at every seat, whatever it holds: a 胡 that is none is refused (R13, R28).
+      tone: "all",
+      say: say("do.opening", { tile }),
+      hint: choice.pick ? say(offers.some((option) => option.tile) ? "do.pick.drop" : "do.pick.hu") : claims.length ? say("do.opening.may", { ways }) : say("do.opening.nothing"),
+      body: { ...goldBody(view), rows: choice.pick ? claims.map((way) => offeredRow(want, offers, way)) : [] },
+      buttons: [claimAny(want, offers, choice, viewer === view.dealer ? "tianhu" : "qiangjin"), press(want, "pass", say("press.pass"), {}, "five")],
+      row: "two",
     };
   },
 };
+
+/** 胡 in the window of the opening: sent where only one can be meant, else which one is chosen. */
+function claimAny(want, offers, choice, otherwise) {
+  const label = say("press.claim_any");
+  const can = offers.length > 0;
+  if (offers.length > 1) return { ...choose({ pick: choice.pick ? null : "hu" }, label, "five"), can, on: Boolean(choice.pick) };
+  return { ...press(want, "claim", label, clean({ way: offers[0]?.way ?? otherwise, tile: offers[0]?.tile || null }), "five"), can };
+}
+
+/** The ways in which one 胡 may be meant: by name, or by the tile that is dropped for it. */
+function offeredRow(want, offers, way) {
+  const same = offers.filter((option) => option.way === way);
+  const name = sayCode("way", way);
+  const dropped = same.some((option) => option.tile);
+  return { label: dropped ? name : "", items: same.map((option) => ({ ...pick(want, { ...option, name: "claim" }), label: dropped ? "" : name })) };
+}
 
 function dicePad(want, choice, words, hint, tone) {
   const [first, second] = [choice.first ?? null, choice.second ?? null];

@@ -48,10 +48,11 @@ export const PLAY = {
     const { tile, source, kind, options = [] } = want.params;
     const rob = kind === "kong";
     return {
-      tone: options.some((option) => option.name !== "pass") ? "mine" : "all",
+      // From across the table the column is the same whatever I hold (R13): what I may do is a thin line under a word.
+      tone: "all",
       say: say(rob ? "do.claim.kong" : "do.claim", { seat: seatName(source, viewer), tile: tileName(tile) }),
       hint: choice.pick ? say(`do.pick.${choice.pick}`) : say("do.claim.hint"),
-      body: choice.pick ? { kind: "picks", rows: [{ items: picks(want, options, choice.pick) }] } : { kind: "tiles", tiles: [tile] },
+      body: { kind: "tiles", tiles: [tile], rows: choice.pick ? [{ items: picks(want, options, choice.pick) }] : [] },
       buttons: FIVE.map((name) => claimButton(want, options, name, choice, rob)),
       row: "five",
     };
@@ -153,27 +154,26 @@ export function pick(want, option) {
   return { press: { want: want.id, action: option.name, params: paramsOf(option) }, label, tiles };
 }
 
-/** What a claim of the opening window or a 胡 offers: buttons, and the tiles to drop where there are several. */
-export function winButtons(want, options, choice, action = "hu") {
+/** A button for each way of 胡 that is there. */
+function winButtons(want, options, choice) {
   const ways = [...new Set(wins(options).map((option) => option.way))];
   return ways.map((way, index) => {
     const same = wins(options).filter((option) => option.way === way);
     const label = say("press.claim", { way: sayCode("way", way) });
     const kind = index === 0 ? "primary" : "second";
-    if (same.length === 1) return { ...press(want, action, label, paramsOf(same[0]), kind), can: true };
+    if (same.length === 1) return { ...press(want, "hu", label, paramsOf(same[0]), kind), can: true };
     return { ...choose({ pick: choice.pick === way ? null : way }, label, kind), can: true };
   });
 }
 
 /** The tiles of which one is dropped for the way that was chosen; null while none is. */
-export function winPicks(want, options, choice, action = "hu") {
+function winPicks(want, options, choice) {
   const same = wins(options).filter((option) => choice.pick && option.way === choice.pick);
   if (same.length === 0) return null;
-  const items = same.map((option) => pick(want, { ...option, name: action }));
-  return { kind: "picks", rows: [{ label: say("do.pick.drop"), items }] };
+  return { kind: "picks", rows: [{ label: say("do.pick.drop"), items: same.map((option) => pick(want, option)) }] };
 }
 
-const wins = (options) => options.filter((option) => option.name === "hu" || option.name === "claim");
+const wins = (options) => options.filter((option) => option.name === "hu");
 
 function paramsOf({ way, tile, tiles, kind }) {
   return clean({ way: way || null, tile: tile || null, tiles: tiles?.length ? tiles : null, kind: kind || null });
@@ -190,7 +190,7 @@ function claimButton(want, options, name, choice, rob) {
   const can = name !== "pass" && own.length > 0;
   if (own.length > 1) return { ...choose({ pick: choice.pick === name ? null : name }, label, "five"), can, on: choice.pick === name };
   if (own.length === 1 || name !== "hu") return { ...press(want, name, label, own.length ? paramsOf(own[0]) : name === "chi" ? { tiles: anyRun(want.params.tile) } : {}, "five"), can };
-  // A thumb that slips onto 胡 lays nobody's hand open: it has to say so twice.
+  // A thumb that slips onto 胡 has to say so twice, where the house fines it (R28); the button keeps its look.
   if (choice.sure !== "hu") return choose({ sure: "hu" }, label, "five");
   return { ...press(want, "hu", say("press.five.hu.sure"), { way: rob ? "qianggang" : "pinghu" }, "five"), sure: true };
 }

@@ -80,7 +80,8 @@ function handRow(view, seat) {
   });
   const concealed = sortTiles(parseTiles(result.tiles?.[seat]), gold);
   const at = win?.tile ? concealed.indexOf(win.tile) : -1;
-  const last = at >= 0 ? concealed.splice(at, 1) : [];
+  // A flower that won, and a tile that stayed where it lay, are not among the tiles in hand.
+  const last = at >= 0 ? concealed.splice(at, 1) : win?.tile ? [win.tile] : [];
   const picture = (face, extra = "") => tilePicture(face, tileName(face), `${extra} ${face === gold ? "golden" : ""}`.trim());
   const tiles = [...concealed.map((face) => picture(face)), ...last.map((face) => picture(face, "winning"))];
   const row = html("div", { class: `result-row${first ? " first" : " other"}`, "data-seat": seat }, seatBadge(seat), html("div", { class: "result-hand-tiles" }, ...melds, html("span", { class: "result-concealed" }, ...tiles)));
@@ -134,18 +135,27 @@ function nextHand(view) {
 
 function evening(node, view, viewer) {
   const { match } = view;
-  const order = [...SEATS].sort((a, b) => (match.points[b] ?? 0) - (match.points[a] ?? 0));
+  const player = (seat) => match.players?.[seat]?.id;
+  const several = SEATS.some((seat) => player(seat) in (match.evening ?? {}));
+  const total = (seat) => (several ? match.evening[player(seat)] : match.points[seat]) ?? 0;
+  const order = [...SEATS].sort((a, b) => total(b) - total(a));
   const bonus = SEATS.some((seat) => match.bonus?.[seat]);
+  const extra = several && SEATS.some((seat) => match.evening_bonus?.[player(seat)]);
+  const besides = (shown, amount) => (shown ? [html("small", { class: "extra", text: say("sheet.bonus", { n: signed(amount ?? 0) }) })] : []);
   node.append(html("header", { class: "result-head" }, html("h2", { class: "result-end", text: say("evening.title") }), html("span", { class: "result-hand", text: match.ended ? sayCode("ended", match.ended) : "" })));
-  const head = ["", "", say("result.points"), ...(bonus ? [say("result.bonus")] : []), ...(match.chips ? [say("result.chips")] : [])];
+  const head = [
+    "", "", ...(several ? [say("evening.all"), say("evening.match", { n: match.number })] : [say("result.points")]),
+    ...(bonus && !several ? [say("result.bonus")] : []), ...(match.chips ? [say("result.chips")] : []),
+  ];
   const rows = order.map((seat) => {
-    const place = 1 + order.filter((other) => (match.points[other] ?? 0) > (match.points[seat] ?? 0)).length;
+    const place = 1 + order.filter((other) => total(other) > total(seat)).length;
     const cells = [
       html("td", { class: "place", text: String(place) }),
       whoCell(view, seat),
-      html("td", { class: `net ${sign(match.points[seat])}`, text: signed(match.points[seat] ?? 0) }),
+      html("td", { class: `net ${sign(total(seat))}` }, html("span", { text: signed(total(seat)) }), ...besides(extra, match.evening_bonus?.[player(seat)])),
     ];
-    if (bonus) cells.push(html("td", { class: "extra", text: signed(match.bonus[seat] ?? 0) }));
+    if (several) cells.push(html("td", { class: "points" }, html("span", { text: signed(match.points[seat] ?? 0) }), ...besides(bonus, match.bonus?.[seat])));
+    else if (bonus) cells.push(html("td", { class: "extra", text: signed(match.bonus[seat] ?? 0) }));
     if (match.chips) cells.push(html("td", { class: "held" }, ...chipsNodes(match, seat, true)));
     return html("tr", { class: `seat-${seat}${seat === viewer ? " mine" : ""}`, "data-seat": seat }, ...cells);
   });

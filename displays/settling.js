@@ -1,7 +1,7 @@
 // A settlement in words: who gets what, the reasons of a payment, how a hand ended.
 
 import { SEATS } from "./geometry.js";
-import { say, sayCode, seatName, tileName } from "./text.js";
+import { minus, say, sayCode, seatName, tileName } from "./text.js";
 
 /** `+12`, `−12`, `0`. */
 export function signed(number) {
@@ -17,7 +17,7 @@ export function seatNames(seats, viewer = null) {
 export function reasonWords(reason, viewer = null) {
   const { way, seat, ...rest } = reason.params ?? {};
   return sayCode("why", reason.code, {
-    ...rest, number: reason.number, way: way ? sayCode("way", way) : "", seat: seat ? seatName(seat, viewer) : "",
+    ...rest, number: minus(reason.number), way: way ? sayCode("way", way) : "", seat: seat ? seatName(seat, viewer) : "",
   });
 }
 

@@ -1,11 +1,11 @@
-// History of the evening, statistics and records: asked of the table, shown over the drawing until they are closed.
+// History of the evening, statistics and records of hands and matches: asked of the table, shown over the drawing until they are closed.
 
 import { SEATS } from "./geometry.js";
 import { fillSheet, sheetTitle } from "./history.js";
 import { html, keyed, set, show, write } from "./svg.js";
 import { language, say } from "./text.js";
 
-const KINDS = ["history", "statistics", "record"];
+const KINDS = ["history", "statistics", "record", "match"];
 
 /** The sheet inside `holder`; `presses` carries what is asked for. */
 export function createSheets(holder, presses) {
@@ -124,14 +124,14 @@ export function createSheets(holder, presses) {
   function save() {
     const sheet = current();
     if (!sheet?.text) return;
-    sheets.saving = { at: whichHand(sheet), pages: sheet.pages, texts: new Map() };
+    sheets.saving = { what: sheet.what, at: whichHand(sheet), pages: sheet.pages, texts: new Map() };
     collect(sheet);
   }
 
   function collect(sheet) {
     const { saving } = sheets;
     if (!saving) return;
-    if (sheet?.what !== "record" || sheet.hand !== saving.at.hand) {
+    if (sheet?.what !== saving.what || JSON.stringify(whichHand(sheet)) !== JSON.stringify(saving.at)) {
       if (!sheets.wanted) sheets.saving = null;
       return;
     }
@@ -141,14 +141,14 @@ export function createSheets(holder, presses) {
     if (missing === undefined) {
       sheets.saving = null;
       const { match, hand } = saving.at;
-      download(`kaijin-${match ?? 0}-${hand ?? 0}.txt`, pages.map((page) => saving.texts.get(page)).join(""));
-    } else if (!sheets.wanted) look("record", { page: missing, ...saving.at });
+      download(`kaijin-${match ?? 0}${saving.what === "match" ? "" : `-${hand ?? 0}`}.txt`, pages.map((page) => saving.texts.get(page)).join(""));
+    } else if (!sheets.wanted) look(saving.what, { page: missing, ...saving.at });
   }
 
   return { draw, open, close, isOpen };
 }
 
-/** The match and hand of a sheet, as the table is asked for them. */
+/** The match and hand of a sheet, as the table is asked for them; a match's record has no hand. */
 function whichHand({ match, hand }) {
   return { ...(match ? { match } : {}), ...(hand ? { hand } : {}) };
 }

@@ -7,7 +7,7 @@
 
 import { alertTask } from "./alerts.js";
 import { ANSWERS } from "./prompts.js";
-import { besides, undoCard } from "./prompts_match.js";
+import { askedCard, besides } from "./prompts_match.js";
 import { sayCode, say } from "./text.js";
 import { waitingTask } from "./waiting.js";
 
@@ -20,8 +20,8 @@ const ORDER = [
 ];
 /** Prompts that a window of the whole table counts down. */
 const WINDOWED = new Set(["opening", "claim", "agree"]);
-/** Wants that are never the task: they stand beside it, as buttons or as a card. */
-const BESIDE = ["undo", "swap"];
+/** Wants that are never the task: they stand beside it, as buttons or as a card; `end` in the settings. */
+const BESIDE = ["undo", "swap", "end"];
 /** Prompts that a stopped or unreachable machine does not stand in the way of. */
 const MACHINE_PROMPTS = new Set(["count", "retry"]);
 
@@ -34,12 +34,12 @@ export function taskOf(view, viewer, choice = {}) {
     if (inBackground(view, want)) continue;
     const answer = ANSWERS[want.verb];
     const task = answer?.({ view, viewer, want, wants, choice });
-    if (task) return withBeside(view, viewer, choice, { ...frame(view), id: want.id, verb: want.verb, leftMs: want.left_ms ?? (WINDOWED.has(want.verb) ? view.window?.left_ms : null) ?? null, ...task });
+    if (task) return withBeside(view, viewer, choice, { ...frame(view), id: want.id, verb: want.verb, leftMs: want.left_ms ?? (WINDOWED.has(want.verb) ? view.window?.left_ms : null) ?? null, counted: WINDOWED.has(want.verb), ...task });
   }
   return withBeside(view, viewer, choice, { ...frame(view), ...waitingTask(view, viewer), verb: "" });
 }
 
-/** Wants beside the task: taking the last booking back, swapping seats. */
+/** Wants beside the task: taking the last booking back, swapping seats, ending the match. */
 export function besideWants(view) {
   return (view.me?.wants ?? []).filter((want) => BESIDE.includes(want.verb));
 }
@@ -75,7 +75,7 @@ function retryButtons(wants) {
 export function noticesOf(view) {
   const cards = [];
   for (const ask of view.me?.pairing ?? []) cards.push(pairingCard(ask));
-  for (const want of besideWants(view)) if (want.params.asked_by?.length) cards.push(undoCard(want, view.me.seat));
+  for (const want of besideWants(view)) if (want.params.asked_by?.length) cards.push(askedCard(want, view.me.seat));
   for (const want of orderedWants(view)) if (inBackground(view, want)) cards.push(backgroundCard(view, want));
   for (const notice of view.notices ?? []) {
     const seat = notice.seat === "view" ? say("wall_view") : notice.seat ? say(`seat.${notice.seat}`) : "";

@@ -102,7 +102,10 @@ function waitTake(view, viewer) {
 function waitFlowers(view, viewer) {
   const turn = view.flower_turn;
   if (!turn) return { say: say("wait.flowers"), hint: "" };
-  return { say: say("wait.flowers_seat", { seat: seatName(turn.seat, viewer), n: turn.count }), hint: fullPlace(turn.positions) };
+  const seat = seatName(turn.seat, viewer);
+  // How many it holds nobody knows before they lie there; the tail is where it draws.
+  if (!turn.count) return { say: say("wait.flowers_turn", { seat }), hint: fullPlace((view.tail?.next ?? []).slice(0, 1)) };
+  return { say: say("wait.flowers_seat", { seat, n: turn.count }), hint: fullPlace(turn.positions) };
 }
 
 function waitGold(view, viewer) {

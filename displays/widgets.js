@@ -4,8 +4,8 @@ import { diePicture } from "./dice.js";
 import { SEATS } from "./geometry.js";
 import { html } from "./svg.js";
 import { rulesName, say, tileName } from "./text.js";
-import { FLOWERS, HONOURS, backPicture, tilePicture } from "./tiles.js";
-import { choice, stepper } from "./widget_parts.js";
+import { backPicture, tilePicture } from "./tiles.js";
+import { choice, stepper, touch } from "./widget_parts.js";
 import { HAND_BODIES } from "./widgets_hand.js";
 import { SETTLING_BODIES } from "./widgets_settling.js";
 
@@ -18,15 +18,27 @@ export const BODIES = {
   dice: (node, { dice }) => node.append(html("div", { class: "great-dice" }, ...dice.map(diePicture))),
   dice_pad: (node, { first, second }) => node.append(diceRow("first", first, 1), diceRow("second", second, 2)),
   faces,
-  gold: (node, { face, white }) => {
-    node.append(html("div", { class: "great-gold" }, tilePicture(face, tileName(face), "golden"), ...(white ? whiteStands(white) : [])));
+  gold: (node, { face, white, rows = [] }, view) => {
+    const great = html("div", { class: "great-gold" }, tilePicture(face, tileName(face), "golden"), ...(white && !rows.length ? whiteStands(white) : []));
+    node.append(great);
+    if (rows.length) beside(great, rows, view);
   },
   sides,
   sorting,
   start,
   turns,
-  tiles: (node, { tiles }) => node.append(html("div", { class: "great-tiles" }, ...tiles.map((face) => tilePicture(face, tileName(face))))),
+  tiles: (node, { tiles, rows = [] }, view) => {
+    const great = html("div", { class: "great-tiles" }, ...tiles.map((face) => tilePicture(face, tileName(face))));
+    node.append(great);
+    if (rows.length) beside(great, rows, view);
+  },
 };
+
+/** Small choices beside a great tile, which stays where it is. */
+function beside(great, rows, view) {
+  great.classList.add("with-picks");
+  HAND_BODIES.picks(great, { rows, small: true }, view);
+}
 
 /** 白板 beside the tile it stands for. */
 export function whiteStands(white) {
@@ -41,16 +53,22 @@ function diceRow(name, chosen, number) {
   );
 }
 
-function faces(node, { tile, suit }) {
-  const tabs = ["m", "p", "s", "z", "f"].map((one) =>
-    choice("suit-choice", one === suit, { suit: one, tile: null }, say(`suit.${one}`), html("span", { text: say(`suit.${one}`) })),
-  );
-  const all = { z: HONOURS, f: FLOWERS }[suit] ?? [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `${number}${suit}`);
+/** All faces that may lie there, one touch each; on small displays a suit at a time. */
+function faces(node, { want, suit, honours, flowers }) {
+  const groups = Object.entries({ m: suited("m"), p: suited("p"), s: suited("s"), z: honours, f: flowers }).filter(([, all]) => all.length);
+  const tabs = groups.map(([one]) => choice("suit-choice", one === suit, { suit: one }, say(`suit.${one}`), html("span", { text: say(`suit.${one}`) })));
+  const key = (face) => {
+    const made = touch({ press: { want, action: "face", params: { tile: face } } }, "face-choice", tileName(face), tilePicture(face, tileName(face)));
+    made.dataset.tile = face;
+    return made;
+  };
   node.append(
     html("div", { class: "suits" }, ...tabs),
-    html("div", { class: "face-grid" }, ...all.map((face) => choice("face-choice", face === tile, { tile: face, suit }, tileName(face), tilePicture(face, tileName(face))))),
+    html("div", { class: "face-groups" }, ...groups.map(([one, all]) => html("div", { class: `face-grid${one === suit ? " chosen" : ""}`, "data-suit": one }, ...all.map(key)))),
   );
 }
+
+const suited = (suit) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => `${number}${suit}`);
 
 function sides(node, { sides: list }) {
   const rows = list.map((side) => {

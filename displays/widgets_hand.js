@@ -19,7 +19,7 @@ export const HAND_BODIES = {
   seating,
   turn: (node, { drawn, follow, gold }) => {
     if (follow.length) node.append(html("div", { class: "labelled-tiles" }, html("span", { class: "field", text: say("field.follow") }), tileRow(follow, "great-tiles")));
-    if (drawn) node.append(html("div", { class: "labelled-tiles" }, html("span", { class: "field", text: say("field.drawn") }), tileRow([drawn], "great-tiles", gold)));
+    if (drawn) node.append(html("div", { class: "labelled-tiles drawn-tile" }, html("span", { class: "field", text: say("field.drawn") }), tileRow([drawn], "great-tiles", gold)));
   },
 };
 
@@ -103,8 +103,8 @@ function compare_tiles(node, { rows }) {
 /** The tile pad: what was entered above, one key a face below. */
 function pad(node, { hand, left, complete, suits, honours, modes }) {
   const key = (one) => {
-    const made = touch(one, "pad-key", one.name, tilePicture(one.face, one.name));
-    made.dataset.key = one.face;
+    const made = touch(one, "pad-key", one.name, one.face ? tilePicture(one.face, one.name) : html("span", { class: "label", text: one.label }));
+    made.dataset.key = one.face ?? "flowers";
     return made;
   };
   const melds = hand.melds.map(({ kind, tiles }) => html("span", { class: "meld", "data-meld": kind }, tileRow(tiles), html("small", { text: say(`meld.${kind}`) })));

@@ -41,7 +41,7 @@ function sums({ settlement, missing, viewer, first = null, agreed = null }) {
     ...(first ? [html("span", { class: "was", text: signed(first.net[seat] ?? 0) }), html("span", { class: "arrow", text: "→" })] : []),
     amount(settlement.net[seat] ?? 0),
     ...extra(settlement, seat),
-    ...(agreed ? [html("span", { class: "agreed", "aria-label": agreed[seat] ? say("press.agree") : "", text: agreed[seat] ? "✓" : "…" })] : []),
+    ...(agreed ? [html("span", { class: "agreed", "aria-label": agreed[seat] ? say("press.agree") : "", text: agreed[seat] ? "✓" : "" })] : []),
   ));
   return html("div", { class: "sums" }, html("ul", {}, ...rows), html("p", { class: "next", text: nextWords(settlement.next) }));
 }

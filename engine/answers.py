@@ -11,10 +11,11 @@ from engine.book.deciding import AGREEMENT, ENTRY, KEEPING, OBJECTION, VOTE
 from engine.closing import unpark
 from engine.deciding import Chain, Refused
 from engine.dice import DiceError, check_dice
-from engine.golds import after_flowers, face_stands, place_of_face
+from engine.golds import after_flowers, face_stands
+from engine.match import inputs as m
 from engine.play import Action
 from engine.refereeing import action_of, admit, as_seen, believe, done_by_hand, play
-from engine.sessions import ask_swap, ask_undo, may_undo, sit_down, swap_offers
+from engine.sessions import ask_swap, ask_undo, end_match, may_undo, sit_down, swap_offers
 from engine.settling import keep_book, tell
 from engine.state import (
     UNREAD,
@@ -31,7 +32,8 @@ from engine.wants import Want
 
 
 def _start(chain: Chain, asked: i.SeatAction, _: Want) -> None:
-    raise Refused("start_needs_table")
+    """What the board can do and where its sets lie is not known here: who knows makes a StartMatch of this press."""
+    raise Refused("start_needs_table", "P6")
 
 
 def _lift(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -159,8 +161,6 @@ def _enter_face(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     turned_back = sum(passed.tile == tile and passed.why == "third_same" for passed in chain.state.play.passed)
     if turned_back >= known[tile]:
         raise Refused("no_such_tile", "R9", {"tile": tile})
-    if chain.state.reads_tiles and not place_of_face(chain.state, tile):
-        raise Refused("no_such_tile", "R8", {"tile": tile})
     chain.add(e.GoldEntered(asked.seat, tile))
 
 
@@ -250,12 +250,23 @@ def _tell(chain: Chain, asked: i.SeatAction, _: Want) -> None:
 
 def _undo(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     if not may_undo(chain.state):
-        raise Refused("cannot_undo", "R41")
+        raise Refused("cannot_undo", "P5")
     ask_undo(chain, asked.seat)
 
 
 def _keep(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     chain.add(e.UndoKept(asked.seat))
+
+
+def _end(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """Two different seats end the match; whoever presses first waits for the second."""
+    chain.add(e.EndAsked(asked.seat))
+    if len(chain.state.end_asked) > 1:
+        end_match(chain, m.EndMatch())
+
+
+def _go_on_playing(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    chain.add(e.EndKept(asked.seat))
 
 
 def _swap(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -336,6 +347,8 @@ ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] =
     ("reader_check", "seen"): as_seen,
     ("undo", "undo"): _undo,
     ("undo", "keep"): _keep,
+    ("end", "end"): _end,
+    ("end", "keep"): _go_on_playing,
     ("swap", "swap"): _swap,
     ("seats", "ok"): _seated,
     ("parked", "unpark"): _unpark,

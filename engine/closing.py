@@ -7,8 +7,8 @@ from engine.deciding import Chain
 from engine.state import State
 from engine.wants import wants
 
-_HELD: tuple[str, ...] = ("clear_stop", "present_group")
-"""Operations that are not waited for: one that people ask for, and stacks that can be held out later."""
+_HELD: tuple[str, ...] = ("clear_stop",)
+"""Operations that are not waited for: one that people ask for."""
 
 
 def at_rest(state: State) -> bool:

@@ -120,7 +120,7 @@ def declare(sheet: Sheet, said: d.Declaration) -> Sheet:
     if seat is not None:
         checks.check_seat(seat)
     changed: Sheet = _DECLARED[type(said)](sheet, said)
-    checks.check_tiles(changed.rules, changed.end)
+    checks.check_tiles(changed.rules, changed.end, changed.outcome is not None)
     return changed
 
 

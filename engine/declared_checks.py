@@ -204,20 +204,26 @@ def check_followed(rules: Ruleset, followed: int) -> None:
     check_number("followed", followed, _MOST_FOLLOWED, "R40")
 
 
-def check_tiles(rules: Ruleset, end: HandEnd) -> None:
-    """R7, R12: over all seats no flower twice and no more of a face than there are."""
+def check_tiles(rules: Ruleset, end: HandEnd, told: bool = True) -> None:
+    """R7, R12: over all seats no flower twice and no more of a face than there are.
+
+    `told`: who won is known; before that two or three hands that are shown may each hold the tile that all won on.
+    """
+    shared = 0 if told or not rules.several_winners else len(SEATS) - 2
     flowers = [face for held in end.held.values() for face in held.flowers]
     if len(set(flowers)) != len(flowers):
         raise Refused("flower_twice", "R7")
     known = rules.faces()
     for face, count in copies_seen(end).items():
-        if count > known[face]:
+        if count > known[face] + shared:
             raise Refused("too_many_copies", "R12", {"tile": face, "copies": known[face]})
 
 
 def copies_seen(end: HandEnd) -> Counter[str]:
-    """How many of each face are known to lie with the four seats."""
+    """How many of each face are known to lie with the four seats; the tile that several won on is one (R13)."""
     seen: Counter[str] = Counter()
+    on_it = [win for win in end.outcome.winners if win.source is not None and win.tile in end.held[win.seat].concealed]
+    seen.subtract([win.tile for win in on_it[1:] if win.tile is not None])
     for held in end.held.values():
         seen.update(held.concealed)
         for meld in held.melds:

@@ -29,6 +29,9 @@ _GOLDS_NEEDED: Mapping[str, int] = {
 }
 """Golds that a hand won so holds in the end, the one taken counted (R22, R25, R29)."""
 
+_FLOWERS_NEEDED: Mapping[str, int] = {"shuanghuagang": len(FLOWERS), "sanhuayou": 3}
+"""Flowers that lie before a seat that has won so (R26)."""
+
 _BEFORE_FIRST_DISCARD = ("tianhu", "sanjindao", "qiangshuangyou")
 _TAKES_FLIPPED = ("qiangjin", "qiangshuangyou")
 
@@ -81,6 +84,11 @@ def golds_needed(way: str) -> int:
     return _GOLDS_NEEDED.get(way, 0)
 
 
+def flowers_needed(way: str) -> int:
+    """R26: how many flowers lie before a seat that has won so."""
+    return _FLOWERS_NEEDED.get(way, 0)
+
+
 def _check_foul(foul: Foul, covered: Sequence[str]) -> None:
     """R39: a seat out of the hand lays no hand open, and is not judged again."""
     if foul.seat in covered:
@@ -123,10 +131,9 @@ def _check_golds(rules: Ruleset, win: Win, golds: int | None) -> None:
 
 def _check_flowers(win: Win, held: Held) -> None:
     """R26: all eight for 双花杠, three at least for 三花游."""
-    if win.way == "shuanghuagang" and set(held.flowers) != set(FLOWERS):
-        raise Refused("flowers_missing", "R26", {"flowers": len(FLOWERS)})
-    if win.way == "sanhuayou" and len(held.flowers) < 3:
-        raise Refused("flowers_missing", "R26", {"flowers": 3})
+    needed = flowers_needed(win.way)
+    if len(held.flowers) < needed:
+        raise Refused("flowers_missing", "R26", {"flowers": needed})
 
 
 def _check_hand(rules: Ruleset, end: HandEnd, win: Win) -> None:

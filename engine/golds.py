@@ -8,7 +8,7 @@ from engine.opening import gold_of, next_to_flip, third_in_a_row, white_stands_f
 from engine.settling import settle_flowers
 from engine.state import State, gone_from_wall
 from engine.steps import next_turn, want_gold_roll, wins_by_flowers
-from engine.tiles import is_flower
+from engine.tiles import SEATS, is_flower
 
 
 def after_flowers(chain: Chain, seat: str) -> None:
@@ -46,16 +46,41 @@ def face_known(chain: Chain, tile: str) -> None:
     chain.add(e.GoldOpened(gold.position, tile, face, white_stands_for(rules, face)))
 
 
+FACES_BELIEVED = 3
+"""An entry of a flipped face that no reader knows where to look for is believed the third time that nobody objects."""
+
+
 def face_stands(chain: Chain) -> None:
-    """Nobody objects to the face that was entered; where walls are read, the tile it was taken for stands elsewhere."""
+    """Nobody objects to the face that was entered; where walls are read, the tile it was taken for stands elsewhere.
+
+    Whether it can be is never said to who enters it, as that depends on hands: when all have agreed and it lies in
+    none of the places that are left, it is looked at once more, and at last a hand's reader was wrong.
+    """
     state = chain.state
     gold = state.play.gold
     assert gold is not None
-    if state.reads_tiles and state.play.wall[gold.position] != gold.entered:
+    old = state.play.wall.get(gold.position, "")
+    if state.reads_tiles and old != gold.entered:
         there = place_of_face(state, gold.entered)
-        old = state.play.wall[gold.position]
-        chain.add(e.WallCorrected(gold.entered_by, ((gold.position, gold.entered), (there, old))))
+        if there:
+            chain.add(e.WallCorrected(gold.entered_by, ((gold.position, gold.entered), (there, old))))
+        elif gold.entry < FACES_BELIEVED or is_flower(old):
+            chain.add(e.GoldObjected(""))
+            return
+        else:
+            _exchange_with_a_hand(chain, gold.position, gold.entered, old)
     face_known(chain, gold.entered)
+
+
+def _exchange_with_a_hand(chain: Chain, position: str, face: str, old: str) -> None:
+    """Some seat was thought to hold the tile that four people see lie there: it holds the other one."""
+    hands = chain.state.play.hands
+    seat = next((seat for seat in SEATS if face in hands.get(seat, ())), "")
+    if seat:
+        held = list(hands[seat])
+        held[held.index(face)] = old
+        chain.add(e.HandAccepted(seat, tuple(held)))
+    chain.add(e.WallCorrected(seat, ((position, face),)))
 
 
 def place_of_face(state: State, tile: str) -> str:

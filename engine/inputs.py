@@ -158,9 +158,12 @@ class StopCleared:
 
 @dataclass(frozen=True, slots=True)
 class Decide:
-    """The floor decides an objection: 1 for what was proposed first, 2 for the objector's version."""
+    """The floor decides an objection: 1 for what was proposed first, 2 for the objector's version; or it ends an entry
+    by 1. `want` is the id of what it decides, `engine.match_wants.to_decide`: a late word decides nothing else.
+    """
 
     choice: int
+    want: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.asking import Want, prompt, timer
-from engine.book import asks, clock
+from engine.book import asks, clock, decidable, restarts
 from engine.sessions import may_undo, seats_before, swap_offers, throw_is_new, waits_for_seats
 from engine.state import State, WantId
 from engine.tiles import SEATS
@@ -25,9 +25,17 @@ def book_wants(state: State) -> list[Want]:
     times = clock(book)
     if times:
         step = "agree_clock" if book.stage == "agreement" else "entry_clock"
-        wanted = WantId(state.hand, step, state.book_turn, 1 if book.stage == "agreement" else state.book_said + 1)
+        wanted = WantId(state.hand, step, state.book_turn, 1 if book.stage == "agreement" else restarts(book) + 1)
         found.append(timer(wanted, times * state.match.agree_ms, people=True))
     return found
+
+
+def to_decide(state: State) -> str:
+    """The id that the floor's decision names: of the vote, objection or entry that is open; empty where none is."""
+    book = state.book
+    if book is None or state.phase != "settle" or not decidable(book):
+        return ""
+    return str(WantId(state.hand, book.stage, state.book_turn))
 
 
 def seats_wants(state: State) -> list[Want]:
@@ -51,6 +59,19 @@ def between_wants(state: State) -> list[Want]:
             found += prompt(wanted, "undo", (seat,), actions, hand=hand, asked_by=asked_by)
     for seat, rights in swap_offers(state).items():
         found += prompt(WantId(state.hand, "swap", SEATS.index(seat)), "swap", (seat,), ("swap",), rights=list(rights))
+    return found
+
+
+def end_wants(state: State) -> list[Want]:
+    """A match ends by the word of two seats, after the hand in play, where no parlor ends it."""
+    session = state.session
+    if session.phase not in ("dealer", "between", "playing") or session.ending or state.ending:
+        return []
+    wanted = WantId(state.first_hand, "end", state.end_times)
+    found: list[Want] = []
+    for seat in SEATS:
+        actions = ("keep",) if seat in state.end_asked else ("end", "keep") if state.end_asked else ("end",)
+        found += prompt(wanted, "end", (seat,), actions, asked_by=list(state.end_asked))
     return found
 
 

@@ -136,8 +136,9 @@ def _to_lay(state: State, game: PlayState) -> Iterator[Want]:
         own = game.seats[seat]
         missing = unlaid(state, seat)
         if missing:
-            meld = _first_unlaid(own.melds, zone(state, seat, "melds") or ())
-            taken = next((one for one in reversed(game.discards) if one.taken == seat and one.tile in missing), None)
+            meld = _unlaid_meld(own.melds, zone(state, seat, "melds") or ())
+            took = (one for one in reversed(game.discards) if one.taken == seat and one.tile in meld.tiles)
+            taken = next(took, None)
             claimed = taken is not None and meld.kind in ("chi", "pong", "kong_open")
             added = sum(1 for laid in own.melds if laid.kind == "kong_added")
             yield from prompt(
@@ -155,14 +156,15 @@ def _to_lay(state: State, game: PlayState) -> Iterator[Want]:
             yield from prompt(wanted, "lay", (seat,), ("by_hand",), kind="aside", tiles=[tile], tile="", source="")
 
 
-def _first_unlaid(melds: tuple[Meld, ...], laid: tuple[str, ...]) -> Meld:
-    """The first meld whose tiles do not all lie there; there must be one."""
-    lying = Counter(laid)
+def _unlaid_meld(melds: tuple[Meld, ...], laid: tuple[str, ...]) -> Meld:
+    """The last meld whose tiles do not all lie there, as others have been laid before it; there must be one."""
+    lying, found = Counter(laid), melds[-1]
     for meld in melds:
         if Counter(meld.tiles) - lying:
-            return meld
-        lying -= Counter(meld.tiles)
-    raise AssertionError("every meld lies there")
+            found = meld
+        else:
+            lying -= Counter(meld.tiles)
+    return found
 
 
 def _refused(state: State) -> Iterator[Want]:

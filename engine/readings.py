@@ -78,8 +78,8 @@ def is_drawn(state: State, draw: TileDrawn) -> bool:
     assert game is not None
     own = game.seats[draw.seat]
     if is_flower(draw.tile):
-        laid = zone(state, draw.seat, "flowers")
-        return laid is not None and same(laid, (*own.flowers, draw.tile)) and hand_is(state, draw.seat, own.hand)
+        laid = zone(state, draw.seat, "flowers") or ()
+        return draw.tile in laid and same(laid, (*own.flowers, draw.tile))
     return hand_is(state, draw.seat, (*own.hand, draw.tile))
 
 
@@ -156,25 +156,32 @@ def _nearest(
 
 
 def _distance(seen: tuple[str, ...], tiles: tuple[str, ...]) -> int:
-    """By how many tiles a reader that shows some is wrong where others lie; 0 for a zone that `same` calls the same."""
+    """How often a reader that shows some tiles has erred where others lie: a tile missing, doubled or with a wrong
+    face is one error, one that it could not read none.
+    """
     if seen == tiles or same(seen, tiles):
         return 0
     legible = Counter(tile for tile in seen if tile != UNREAD)
-    more, less = legible - Counter(tiles), Counter(tiles) - legible
-    return more.total() + abs(less.total() - seen.count(UNREAD))
+    more, less = (legible - Counter(tiles)).total(), (Counter(tiles) - legible).total()
+    unread = seen.count(UNREAD)
+    return max(more + max(0, unread - less), less - unread)
 
 
 def _of_turn(state: State, game: PlayState, seat: str) -> Iterator[Doubt]:
     """Hand and discards of the seat whose turn it is, judged together: it may be discarding (R13).
 
-    Where one of them is wrong the hand is believed, as it has all the tiles, and the seat may say otherwise.
+    Where one of them is wrong the hand is believed, as it has all the tiles, and the seat may say otherwise. A discard
+    that cannot be read is named before the hand is asked about.
     """
     candidates = ["", *_candidates(state, game)]
     fits = {tile: _misfit(state, game, tile) for tile in candidates}
     best = min(candidates, key=lambda tile: (sum(fits[tile]), fits[tile][0]))
+    sure = fits[best] == (0, 0) and list(fits.values()).count((0, 0)) == 1
+    unnamed = bool(best) and not sure and UNREAD in (zone(state, seat, "discards") or ())
     for number, name in enumerate(("hand", "discards")):
         seen = zone(state, seat, name)
-        if not fits[best][number] or (seen is None and name == "hand"):
+        doubtful = (name == "discards") if unnamed else fits[best][number] > 0
+        if not doubtful or (seen is None and name == "hand"):
             continue
         seen = seen or ()
         believed = _nearest(game, seat, name, seen, _as_discarded(state, game, best)[number])
@@ -224,7 +231,7 @@ def _allowed(state: State, game: PlayState, seat: str, name: str) -> list[tuple[
     mine = draw if draw is not None and draw.seat == seat else None
     adding = game.tile if game.phase == "rob" and game.source == seat else ""
     if name == "hand":
-        missing = _own_part(state, game, seat)
+        missing = own_part(state, game, seat)
         found = [own.hand]
         if missing:
             found.append((*own.hand, *missing))
@@ -249,7 +256,7 @@ def _allowed(state: State, game: PlayState, seat: str, name: str) -> list[tuple[
     return [lying]
 
 
-def _own_part(state: State, game: PlayState, seat: str) -> tuple[str, ...]:
+def own_part(state: State, game: PlayState, seat: str) -> tuple[str, ...]:
     """Tiles of the own hand that are to be laid in a meld still: those of it but the ones claimed."""
     missing = list(unlaid(state, seat))
     for one in game.discards:

@@ -17,6 +17,7 @@ WAYS: tuple[str, ...] = get_args(Way)
 FOUL_KINDS: tuple[str, ...] = ("zhahu", "zhayou", "zhashuangyou")
 KONG_VERBS: Mapping[str, str] = {"open": "kong_open", "added": "kong_added", "concealed": "kong_concealed"}
 CLOSE, OPEN = "close", "open"
+UNDRAWN = "undrawn"
 
 
 class Expected(ValueError):
@@ -133,7 +134,7 @@ def write_move(move: Move) -> str:
         "pass": "pass",
         "hu": f"hu {action.way}" + (f" drop {action.tile}" if action.tile else ""),
         "expose_false": f"false {action.kind}",
-        "cover": f"covered {action.reason}",
+        "cover": f"covered {action.reason}" + (" undrawn" if action.kind else ""),
     }
     return f"{move.seat} {told[action.name]}"
 
@@ -210,9 +211,11 @@ def _false(words: Sequence[str]) -> tuple[Action, str]:
 
 
 def _covered(words: Sequence[str]) -> tuple[Action, str]:
-    if len(words) != 1 or words[0] not in COVER_REASONS:
+    if len(words) not in (1, 2) or words[1:] not in ([], [UNDRAWN]):
+        raise _Shape
+    if words[0] not in COVER_REASONS:
         raise Expected(f"one of {', '.join(COVER_REASONS)} after covered")
-    return Action("cover", reason=words[0]), ""
+    return Action("cover", reason=words[0], kind=words[1] if words[1:] else ""), ""
 
 
 def _only(words: Sequence[str]) -> str:
@@ -231,7 +234,7 @@ VERBS: Mapping[str, tuple[str, Callable[[Sequence[str]], tuple[Action, str]]]] =
     "pass": ("", _pass),
     "hu": ("WAY [drop TILE]", _hu),
     "false": ("KIND", _false),
-    "covered": ("REASON", _covered),
+    "covered": ("REASON [undrawn]", _covered),
 }
 
 

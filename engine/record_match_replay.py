@@ -131,17 +131,17 @@ class _Evening:
         if stopped is not None:
             raise _Stop(stopped)
         if replayed.settlement is None:
-            raise _Stop(NotAllowed(line.line, match_line(line), "hand_not_over", "R41"))
+            raise _Stop(NotAllowed(line.line, match_line(line), "hand_not_over", "P6"))
         self._do(_booked(replayed), line.line, match_line(line))
 
     def _check(self, line: HandOf) -> None:
-        """R3, R41: the hand is the next one, dealt by whom it should be, with the chips that are there."""
+        """R3, R41, P6: the hand is the next one, dealt by whom it should be, with the chips that are there."""
         match, hand = self.match, line.hand
         text = match_line(line)
         if match.phase != "playing":
-            raise _Stop(NotAllowed(line.line, text, "not_between_hands", "R41", {"phase": match.phase}))
+            raise _Stop(NotAllowed(line.line, text, "not_between_hands", "P6", {"phase": match.phase}))
         if line.number != match.hand:
-            raise _Stop(NotAllowed(line.line, text, "other_hand", "R41", {"hand": match.hand}))
+            raise _Stop(NotAllowed(line.line, text, "other_hand", "P6", {"hand": match.hand}))
         dealer, steps = _dealt(hand)
         if (dealer, steps) != (match.dealer, match.steps):
             raise _Stop(NotAllowed(line.line, text, "other_deal", "R3", {"seat": match.dealer, "steps": match.steps}))

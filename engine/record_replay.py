@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from engine.chain import Refused
 from engine.play import Action, PlayEvent, PlayState, apply, begin_events, decide, decide_clock, fold, hand_end, options
 from engine.play import events as e
+from engine.play.actions import UNDRAWN
 from engine.record import Record
 from engine.record_lines import CLOSE, OPEN, Clock, Drawn, Line, Move, NotAllowed, Want, write_line
 from engine.settlement import Settlement, settle_outcome
@@ -73,6 +74,8 @@ class _Player:
         self.begun = begin_events(record.deal)
         self.state = fold(record.deal, self.begun)
         self.due = _draws(self.begun)
+        self.gate: PlayState | None = None
+        """The state before the first draw of the last happening, where somebody was to draw; None else."""
 
     def carry_out(self, line: Line) -> Step:
         """One line that does something."""
@@ -107,6 +110,10 @@ class _Player:
         return Step(line, (), self.state)
 
     def _move(self, line: Move) -> Step:
+        if line.action.kind == UNDRAWN:
+            if self.gate is None:
+                raise _Stop("drawn_already", "R39")
+            self.state = self.gate
         closed = self._closes_first(line)
         events = self.close() if closed else ()
         if line.takes and line.takes != self.state.tile:
@@ -132,7 +139,10 @@ class _Player:
 
     def _happen(self, events: tuple[PlayEvent, ...]) -> tuple[PlayEvent, ...]:
         """Events happen; draws that no line told before are told by nobody any more."""
+        self.gate = None
         for event in events:
+            if isinstance(event, e.TileDrawn) and self.gate is None:
+                self.gate = self.state
             self.state = apply(self.state, event)
         self.due = _draws(events)
         return events
@@ -150,6 +160,8 @@ def replay(record: Record) -> Replay:
     lines = [line for line in record.lines if not isinstance(line, Want)]
     for line in lines:
         try:
+            if steps and isinstance(line, Move) and line.action.kind == UNDRAWN and player.gate is not None:
+                steps[-1] = replace(steps[-1], events=_before_draw(steps[-1].events), state=player.gate)
             steps.append(player.carry_out(line))
         except _Stop as stop:
             illegal = Illegal(line, stop.code, stop.rule, stop.params)
@@ -203,21 +215,37 @@ def record_of(record: Record, entries: Iterable[Entry]) -> Record:
     """
     state = fold(record.deal, begun := begin_events(record.deal))
     lines: list[Line] = [*_told(begun)]
+    gate: PlayState | None = None
+    told = 0
     for entry in entries:
         if entry is None:
             events = decide_clock(state)
             lines.append(Clock(CLOSE))
         else:
             seat, action = entry
+            if action.kind == UNDRAWN and gate is not None:
+                # The draw that came by itself has not been made: the seat is out before it.
+                state = gate
+                del lines[len(lines) - told :]
             claims = action.name in ("chi", "pong", "kong_open")
             lines.append(Move(seat, action, state.tile if claims else ""))
             events = decide(state, seat, action)
+        gate = None
         for event in events:
+            if isinstance(event, e.TileDrawn) and gate is None:
+                gate = state
             state = apply(state, event)
+        told = len(_draws(events))
         lines += _told(events)
     if state.phase in WINDOWS:
         lines.append(Clock(OPEN))
     return replace(record, lines=tuple(lines))
+
+
+def _before_draw(events: tuple[PlayEvent, ...]) -> tuple[PlayEvent, ...]:
+    """The events before the first draw among them."""
+    first = next((at for at, event in enumerate(events) if isinstance(event, e.TileDrawn)), len(events))
+    return events[:first]
 
 
 def _draws(events: Iterable[PlayEvent]) -> list[e.TileDrawn]:

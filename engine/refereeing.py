@@ -13,16 +13,20 @@ from engine import events as e
 from engine import inputs as i
 from engine.deciding import Chain, Refused
 from engine.play import Action, PlayState, begin_events, decide, decide_clock
+from engine.play.actions import UNDRAWN
 from engine.play.deal import check_deal
 from engine.play.events import PlayEvent, TileDrawn
 from engine.play.limits import check_tour
-from engine.play.state import place_of_next
+from engine.play.state import place_of_next, without
 from engine.readings import (
     Doubt,
     coming_draw,
     discard_shown,
     doubts,
+    hand_is,
     is_drawn,
+    melds_of,
+    own_part,
     unlaid,
     what_follows,
     zone,
@@ -84,7 +88,7 @@ def _follow_turn(chain: Chain, game: PlayState) -> None:
     seat = game.turn
     if chain.state.play.refused is not None:
         return
-    action = _kong_laid(chain.state, game, seat) or _discard_lies(chain.state, game, seat)
+    action = _discard_lies(chain.state, game, seat) or _kong_laid(chain.state, game, seat)
     if action is None:
         return
     try:
@@ -103,17 +107,20 @@ def _discard_lies(state: State, game: PlayState, seat: str) -> Action | None:
 
 
 def _kong_laid(state: State, game: PlayState, seat: str) -> Action | None:
-    """R15: four of a face laid beside the hand, or the fourth to an own 碰."""
+    """R15: four of a face laid beside the hand, or the fourth to an own 碰, and gone from the hand."""
     seen = Counter(zone(state, seat, "melds") or ())
     known = Counter(tile for meld in game.seats[seat].melds for tile in meld.tiles)
     new = seen - known
     if len(new) != 1 or unlaid(state, seat):
         return None
     ((tile, copies),) = new.items()
-    if copies == 4 and game.seats[seat].hand.count(tile) == 4:
+    hand = game.seats[seat].hand
+    if tile not in hand or not hand_is(state, seat, without(hand, *(tile,) * min(copies, hand.count(tile)))):
+        return None
+    if copies == 4 and hand.count(tile) == 4:
         return Action("kong_concealed", tile)
     ponged = any(meld.kind == "pong" and meld.tiles[0] == tile for meld in game.seats[seat].melds)
-    return Action("kong_added", tile) if copies == 1 and ponged and tile in game.seats[seat].hand else None
+    return Action("kong_added", tile) if copies == 1 and ponged else None
 
 
 def _follow_doubts(chain: Chain) -> None:
@@ -148,9 +155,11 @@ def admit(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
     """R39 相公: the seat says that it does hold a wrong number of tiles; with one too many it has drawn its own."""
     game = _game(chain.state)
     draw, seen = coming_draw(game), zone(chain.state, asked.seat, "hand") or ()
-    if draw is not None and draw.seat == asked.seat and len(seen) > len(game.seats[asked.seat].hand):
+    undrawn = draw is not None and draw.seat == asked.seat
+    if undrawn and len(seen) > len(game.seats[asked.seat].hand):
         _carry(chain, what_follows(game)[:1], drawn=True)
-    play(chain, asked.seat, Action("cover", reason="wrong_count"))
+        undrawn = False
+    play(chain, asked.seat, Action("cover", kind=UNDRAWN if undrawn else "", reason="wrong_count"))
 
 
 def as_seen(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
@@ -181,9 +190,11 @@ def done_by_hand(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
     game = _game(state)
     own = game.seats[asked.seat]
     if wanted.verb == "lay":
-        tiles = tuple(tile for meld in own.melds for tile in meld.tiles)
-        chain.add(e.ZoneAccepted(asked.seat, "melds", tiles))
-        chain.add(e.ZoneAccepted(asked.seat, "hand", own.hand))
+        laid = own_part(state, game, asked.seat) or own.aside[-1:]
+        if hand_is(state, asked.seat, (*own.hand, *laid)):
+            chain.add(e.ZoneAccepted(asked.seat, "hand", own.hand))
+        if wanted.params["kind"] != "aside":
+            chain.add(e.ZoneAccepted(asked.seat, "melds", melds_of(game, asked.seat)))
         return
     draw = coming_draw(game)
     if draw is None or draw.seat != asked.seat:

@@ -101,7 +101,8 @@ def _thrown(chain: Chain, wanted: Want, result: Mapping[str, Any]) -> None:
 def _presented(chain: Chain, wanted: Want, _: Mapping[str, Any]) -> None:
     number = wanted.id.index
     if chain.state.reads_tiles:
-        return  # the readers say when the tiles are in the hand
+        chain.add(e.GroupPresented(number))
+        return
     total = len(chain.state.play.takes)
     chain.add(e.TakeShown(number + 1) if number < total else e.TakingDone(""))
 

@@ -10,7 +10,6 @@ from engine.deciding import Chain, Refused
 from engine.match import Player
 from engine.match import inputs as m
 from engine.match.seating import must_throw, swap_rights
-from engine.outcome import HandEnd
 from engine.state import State, throw_is_open
 from engine.steps import want_roll
 from engine.tiles import SEATS
@@ -119,7 +118,7 @@ def sit_down(chain: Chain, by: str) -> None:
 
 
 def book_hand(chain: Chain, how: m.BookPlayed | m.BookDeclared) -> None:
-    """A hand enters the book: what it brought, who deals next, and whether the match goes on (R3, R41)."""
+    """A hand enters the book: what it brought, who deals next, and whether the match goes on (R3, R41, P6)."""
     state = chain.state
     dealt, streak, back = state.session.deal, state.streak, state.back
     say(chain, how)
@@ -132,16 +131,11 @@ def book_hand(chain: Chain, how: m.BookPlayed | m.BookDeclared) -> None:
         chain.add(e.HandRebooked(session.dealer, again))
     else:
         win = booking.wins[0] if booking.wins else {"seat": "", "way": ""}
-        chain.add(e.HandEnded(win["seat"], win["way"], None, session.dealer, again))
+        chain.add(e.HandEnded(win["seat"], win["way"], session.dealer, again))
     if session.phase == "ended":
         close_match(chain)
     elif back:
         _ask_deal_anew(chain, back)
-
-
-def book_played(chain: Chain, end: HandEnd) -> None:
-    """A hand that the table has refereed."""
-    book_hand(chain, m.BookPlayed(end))
 
 
 def steps_now(state: State) -> int:
@@ -150,11 +144,11 @@ def steps_now(state: State) -> int:
 
 
 def ask_undo(chain: Chain, seat: str) -> None:
-    """One seat asks, a second one agrees: the booking is void and the hand's book is open again."""
+    """P5: one seat asks, a second one agrees: the booking is void and the hand's book is open again."""
     undoable = chain.state.undoable
     assert undoable is not None
     if seat in undoable.asked_by:
-        raise Refused("asked_already", "R41")
+        raise Refused("asked_already", "P5")
     chain.add(e.UndoAsked(seat))
     undoable = chain.state.undoable
     if undoable is None or len(undoable.asked_by) < 2:

@@ -115,6 +115,7 @@ STEPS: tuple[str, ...] = (
     "count_seen",
     "reader_check",
     "entry_clock",
+    "end",
 )
 """Everything a table can want, in a fixed order: a step's place is part of operation ids on the wire."""
 
@@ -255,7 +256,6 @@ class Result:
     winner: str
     way: str
     dealer: str
-    tiles: tuple[str, ...] | None
     booking: Booking | None = None
     held: Mapping[str, Held] = field(default_factory=dict)
 
@@ -294,6 +294,7 @@ class HandState:
     takes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     take_shown: int = 0
     takes_done: int = 0
+    presented: int = 0
     lines: Lines | None = None
     hands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     seen: Mapping[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
@@ -320,7 +321,7 @@ class State:
     `hand` counts on over all matches, so that no operation id comes twice; a match counts from `first_hand`.
     `phase` is one of `PHASES`; `sets` says of each tile set where it is: `inside` (unsorted), `sorting`, `sorted`,
     `up` (walls on the felt) or `felt` (loose on it). `session` is the whole evening; `book` is open while people tell
-    a hand; `book_turn` counts its stages, so that no press of one is taken in another, and `book_said` its events.
+    a hand; `book_turn` counts its stages, so that no press of one is taken in another.
     `back` is the phase to which a reopened hand or a swap returns. `minutes` of the match have gone by.
     """
 
@@ -346,14 +347,16 @@ class State:
     session: Match = field(default_factory=Match)
     book: Book | None = None
     book_turn: int = 0
-    book_said: int = 0
     back: str = ""
     undoable: Undoable | None = None
     swap: tuple[str, str, str] = ("", "", "")
     came_from: Mapping[str, str] = field(default_factory=dict)
     minutes: int = 0
+    end_asked: tuple[str, ...] = ()
+    end_times: int = 0
     pausing: bool = False
     parking: str = ""
+    park_take: int = 0
     parked: bool = False
     parks: int = 0
     play: HandState = field(default_factory=HandState)

@@ -21,6 +21,7 @@ from engine.dice import pointed_seat
 from engine.folding import apply
 from engine.golds import after_flowers, face_known, face_stands
 from engine.match import inputs as m
+from engine.match_wants import to_decide
 from engine.refereeing import begin_play, doubt_stays, follow, window_over
 from engine.results import DONE
 from engine.ruleset import RulesetError, load_ruleset
@@ -65,13 +66,13 @@ def fold(events: tuple[e.Event, ...] | list[e.Event], state: State | None = None
 
 def _start_match(chain: Chain, asked: i.StartMatch) -> None:
     if chain.state.phase not in ("idle", "ended"):
-        raise Refused("match_running")
+        raise Refused("match_running", "P6")
     if chain.state.parking:
-        raise Refused("parked")
+        raise Refused("parked", "P6")
     try:
         rules = load_ruleset(asked.rules, asked.options)
     except RulesetError as error:
-        raise Refused("bad_rules", "", {"why": str(error)}) from error
+        raise Refused("bad_rules", "R42", {"field": error.field, "why": str(error)}) from error
     layout = asked.layout or rules.layouts[0]
     if layout not in rules.layouts:
         raise Refused("bad_layout", "R4", {"layout": layout, "allowed": list(rules.layouts)})
@@ -95,7 +96,7 @@ def _start_match(chain: Chain, asked: i.StartMatch) -> None:
 
 def _end_match(chain: Chain, _: i.EndMatch) -> None:
     if chain.state.phase in ("idle", "ended"):
-        raise Refused("no_match")
+        raise Refused("no_match", "P6")
     end_match(chain, m.EndMatch())
 
 
@@ -105,16 +106,18 @@ def _extend(chain: Chain, asked: i.Extend) -> None:
 
 def _pause(chain: Chain, asked: i.Pause) -> None:
     if chain.state.phase in ("idle", "ended"):
-        raise Refused("no_match")
+        raise Refused("no_match", "P6")
     if chain.state.pausing != asked.on:
         chain.add(e.PauseWanted(asked.on))
 
 
 def _decide_objection(chain: Chain, asked: i.Decide) -> None:
     if chain.state.book is None or chain.state.phase != "settle":
-        raise Refused("no_objection", "R41")
+        raise Refused("no_objection", "P4")
+    if asked.want != to_decide(chain.state):
+        raise Refused("late", "P1")
     if asked.choice not in (1, 2):
-        raise Refused("bad_value", "R41", {"field": "choice", "expected": "1 or 2"})
+        raise Refused("bad_value", "P4", {"field": "choice", "expected": "1 or 2"})
     decided_by_floor(chain, asked.choice)
 
 
@@ -128,12 +131,12 @@ def _unpark(chain: Chain, asked: i.Unpark) -> None:
 
 def _seat_action(chain: Chain, asked: i.SeatAction) -> None:
     if asked.seat not in SEATS:
-        raise Refused("not_asked", "", {"seat": str(asked.seat)})
+        raise Refused("not_asked", "P1", {"seat": str(asked.seat)})
     wanted = _outstanding(chain.state, "prompt", asked.want, asked.seat)
     if wanted is None:
-        raise Refused("late")
+        raise Refused("late", "P1")
     if asked.action not in wanted.actions:
-        raise Refused("unknown_action", "", {"action": str(asked.action), "allowed": list(wanted.actions)})
+        raise Refused("unknown_action", "P1", {"action": str(asked.action), "allowed": list(wanted.actions)})
     ACTIONS[(wanted.verb, asked.action)](chain, asked, wanted)
 
 

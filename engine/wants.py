@@ -12,7 +12,15 @@ from typing import Any
 from engine.asking import Want
 from engine.asking import prompt as _prompt
 from engine.asking import timer as _timer
-from engine.match_wants import between_wants, book_wants, clock_wants, parked_wants, paused_wants, seats_wants
+from engine.match_wants import (
+    between_wants,
+    book_wants,
+    clock_wants,
+    end_wants,
+    parked_wants,
+    paused_wants,
+    seats_wants,
+)
 from engine.memo import by_identity
 from engine.play_wants import play_wants
 from engine.state import (
@@ -58,6 +66,7 @@ def wants(state: State) -> tuple[Want, ...]:
     found += _sorting(state, blocked)
     found += _problems(state)
     found += between_wants(state)
+    found += end_wants(state)
     found += clock_wants(state)
     return tuple(found)
 
@@ -207,7 +216,9 @@ def _taking(state: State) -> list[Want]:
         wanted = WantId(state.hand, "take", 0 if state.phase == "taking" else 1)
         found += _prompt(wanted, "take", SEATS, ("ok",), **shown)
     if state.match.aid == "present" and state.phase == "taking" and _presentable(positions):
-        found.append(_presented(state, number, seat, positions))
+        # A table that is to park ends the group that it is pushing out, and begins no other.
+        if state.play.presented < number and (not state.parking or number == state.park_take):
+            found.append(_presented(state, number, seat, positions))
     elif not state.reads_tiles and (number < total or state.phase == "door"):
         found.append(_timer(WantId(state.hand, "pace", number), state.match.take_pace_ms))
     return found

@@ -8,7 +8,6 @@ It runs on the loop that opens it and is gone when the block ends. `kaijin simul
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,12 +197,6 @@ def parse_missing(text: str) -> Missing:
     if len(parts) not in (2, 3) or parts[1] not in SEATS:
         raise FaultSpecError(f"{text!r}: expected SORT:SIDE or SORT:SIDE:N with SIDE one of E, S, W, N")
     return Missing(_count(text, parts[0]), parts[1], _count(text, parts[2]) if len(parts) == 3 else 1)
-
-
-async def serve_until(table: SimulatedTable, stopped: asyncio.Event) -> None:
-    """Run a table until `stopped` is set."""
-    async with table:
-        await stopped.wait()
 
 
 def _count(text: str, part: str) -> int:

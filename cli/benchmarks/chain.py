@@ -23,7 +23,6 @@ from cli.benchmarks.mqtt import Received
 from cli.benchmarks.rig import PATIENCE_S, TABLE, Rig, data_of
 from cli.benchmarks.rows import Goal, Row, Unmeasurable, percentile, written
 
-SAMPLES: Final = 200
 WARM_UP: Final = 10
 QUIET_S: Final = 0.012
 """Between samples: long enough for what still follows one sample to be done."""

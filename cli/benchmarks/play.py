@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
+from cli.benchmarks.people import Player, by_chance
 from cli.benchmarks.rows import Goal, Row, in_turn
 from engine.hands import complete
 from engine.opening import gold_of
@@ -18,8 +18,6 @@ RULES: Final = "new-xiamen-120"
 HANDS: Final = 30
 SKILLED_HANDS: Final = 8
 _ROUNDS: Final = 5
-
-Player: TypeAlias = Callable[[PlayState, str, tuple[Action, ...], random.Random], Action]
 
 
 def play() -> list[Row]:
@@ -81,11 +79,6 @@ def bare(deal: Deal, chance: random.Random) -> None:
             if complete(rules, gold, [*tiles[other], thrown]):
                 return
         seat = next_seat(seat)
-
-
-def by_chance(state: PlayState, seat: str, found: tuple[Action, ...], chance: random.Random) -> Action:
-    """Anything that is legal."""
-    return chance.choice(found)
 
 
 def by_shanten(state: PlayState, seat: str, found: tuple[Action, ...], chance: random.Random) -> Action:

@@ -17,8 +17,7 @@ from controller.views.once import wanted
 from controller.views.procedure import lamps
 from controller.views.seat import ANSWERS_KEPT, HEAD_ROOM, fitted, lasting, own
 from controller.views.stream import public_events
-from engine.state import State, flowers_of
-from engine.tiles import SEATS
+from engine.state import State
 
 __all__ = [
     "ANSWERS_KEPT",
@@ -45,7 +44,7 @@ def public_view(state: State, live: Live) -> dict[str, Any]:
         **procedure.dice(state),
         **procedure.taking(state),
         **procedure.replacing(state),
-        "flowers": {seat: list(flowers_of(state, seat)) for seat in SEATS},
+        "flowers": play.flowers(state),
         "counts": play.counts(state),
         "gold": procedure.gold(state),
         "window": play.window(state, live),

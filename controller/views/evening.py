@@ -7,12 +7,13 @@ its players to where they sit now (R2).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from controller.live import Live
 from controller.views.play import melds_shown
 from engine.match.seating import swap_rights
 from engine.match.state import Booking, Match
+from engine.match.statistics import figures
 from engine.reasons import Transfer
 from engine.ruleset import Ruleset
 from engine.scoring import dealer_base
@@ -89,6 +90,8 @@ def match(state: State) -> dict[str, Any] | None:
         "chips": {seat: session.chips[player] for seat, player in sitting.items()} or None,
         "deck": agreed.rules.chips if cards else 0,
         "bonus": {seat: session.bonus[player] for seat, player in sitting.items()},
+        "evening": _of_all_matches(session, "points"),
+        "evening_bonus": _of_all_matches(session, "bonus"),
         "swaps": {seat: list(rights) for seat, player in sitting.items() if (rights := swap_rights(session, player))},
         "steps": session.steps,
         "pausing": state.pausing,
@@ -102,6 +105,14 @@ def points(session: Match, player: str) -> int:
         for one in session.book
         if one.match == session.match and not one.voided and player in one.points
     )
+
+
+def _of_all_matches(session: Match, account: Literal["points", "bonus"]) -> dict[str, int]:
+    """What each player has won or lost since the evening began; empty while there is one match, or where it is all 0."""
+    if session.match < 2:
+        return {}
+    sums = {player.id: getattr(figures(session, player.id), account) for player in session.players}
+    return sums if any(sums.values()) or account == "points" else {}
 
 
 def result(state: State) -> dict[str, Any] | None:

@@ -1,34 +1,78 @@
 """A hand in play as everybody sees it: discards, melds, whose turn it is; nothing that a concealed tile decides.
 
 A draw looks the same whatever was drawn: the engine counts a flower once it lies before its seat, everybody sees the
-tile leave the wall for the hand before that.
+tile leave the wall for the hand before that. A flower that was laid out looks the same whether or not it may win.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from controller.live import Live
 from controller.views.once import Once, wanted
 from engine import book as books
 from engine.book import Book
+from engine.match_wants import to_decide
 from engine.melds import Meld
+from engine.memo import by_identity
 from engine.opening import next_tiles
-from engine.play.events import TileDrawn
+from engine.play import apply
+from engine.play.events import FlowerReplaced, PlayEvent, TileDrawn
 from engine.play.state import MING, PlayState, place_of_next, to_draw
-from engine.readings import coming_draw, zone
-from engine.state import State, gone_from_wall, set_up
+from engine.readings import coming_draw, is_drawn, zone
+from engine.state import State, flowers_of, gone_from_wall, set_up
 from engine.tiles import SEATS, format_tiles, is_flower
 
 WINDOW_TIMERS = {"window": "opening", "claim_window": "claim", "agree_clock": "agree"}
 """Timers that everybody sees run, and what they are for."""
 
-_STAGES = {"draw": "draw", "turn": "turn", "flower": "turn", "window": "window", "rob": "rob", "lap": "lap"}
+_STAGES = {"draw": "draw", "turn": "turn", "window": "window", "rob": "rob", "lap": "lap"}
 _WINDOWS = ("window", "rob")
+
+
+@by_identity(4)
+def steps_seen(state: State) -> tuple[State, ...]:
+    """The state and what everybody sees follow from it: no flower may win, each is replaced as soon as it is laid out.
+
+    That one may win says that its seat is youjin-ready, or holds golds (R22, R26): its own view alone tells it.
+    """
+    found = [state]
+    while (follows := _follows(found[-1])) is not None:
+        found.append(_played(found[-1], follows))
+    return tuple(found)
+
+
+def _follows(state: State) -> PlayEvent | None:
+    """What has happened to everybody's eyes although the game does not know it yet."""
+    game = state.play.game
+    if game is None:
+        return None
+    if game.phase == "flower":
+        return FlowerReplaced(game.turn)
+    draw = coming_draw(game) if game.phase == "draw" and game.end == "tail" else None
+    return draw if draw is not None and is_drawn(state, draw) else None
+
+
+def as_seen(state: State) -> State:
+    """The state as everybody sees it."""
+    return steps_seen(state)[-1]
+
+
+def _played(state: State, event: PlayEvent) -> State:
+    assert state.play.game is not None
+    return replace(state, play=replace(state.play, game=apply(state.play.game, event)))
+
+
+def flowers(state: State) -> dict[str, list[str]]:
+    """The flowers that lie before each seat."""
+    state = as_seen(state)
+    return {seat: list(flowers_of(state, seat)) for seat in SEATS}
 
 
 def play(state: State) -> dict[str, Any] | None:
     """Play as it lies open; None before the gold lies open and after the hand."""
+    state = as_seen(state)
     game = state.play.game
     if game is not None:
         return _read(state, game) if game.phase in _STAGES else _over(game) if game.phase == "over" else None
@@ -36,8 +80,11 @@ def play(state: State) -> dict[str, Any] | None:
 
 
 def book(state: State) -> dict[str, Any] | None:
-    """The book that people keep, as far as everybody may see it; None while there is none."""
-    return None if state.book is None else books.public(state.book)
+    """The book that people keep, as far as everybody may see it; None while there is none.
+
+    `id` is that of what the floor may decide now (`decide`).
+    """
+    return None if state.book is None else {**books.public(state.book), "id": to_decide(state) or None}
 
 
 def _drawn_unlaid(state: State) -> TileDrawn | None:
@@ -55,6 +102,7 @@ drawn_unlaid: Once[TileDrawn | None] = Once(_drawn_unlaid)
 
 def _gone(state: State) -> frozenset[str]:
     """The positions whose tiles everybody has seen leave the wall."""
+    state = as_seen(state)
     left = gone_from_wall(state)
     game, draw = state.play.game, drawn_unlaid(state)
     if game is None or draw is None:
@@ -66,7 +114,7 @@ gone: Once[frozenset[str]] = Once(_gone)
 
 
 def draws_seen(state: State) -> int:
-    """How many draws of this hand everybody has seen."""
+    """How many draws of this hand there were up to a step that everybody has seen."""
     game = state.play.game
     if game is None:
         return 0
@@ -75,6 +123,7 @@ def draws_seen(state: State) -> int:
 
 def counts(state: State) -> dict[str, int] | None:
     """How many tiles each hand holds, one just drawn among them whatever it is; None where nobody knows."""
+    state = as_seen(state)
     if state.setup is None or not state.reads_tiles or not set_up(state):
         return None
     game, draw = state.play.game, drawn_unlaid(state)

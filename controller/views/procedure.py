@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from controller.live import Live
@@ -14,13 +15,12 @@ from engine.state import (
     State,
     current_take,
     flower_turn_seat,
-    held_flowers,
     next_of_tail,
     set_up,
     sorted_set,
     tail_drawn,
 )
-from engine.tiles import SEATS
+from engine.tiles import FLOWERS, SEATS
 from engine.wants import TAIL_SHOWN
 
 _ROLL_STATE = {"throwing": "rolling"}
@@ -141,7 +141,7 @@ def taking(state: State) -> dict[str, Any]:
 
 
 def replacing(state: State) -> dict[str, Any]:
-    """The tail, and whose turn it is to replace flowers before play."""
+    """The tail, and whose turn it is to replace flowers before play; of these, those that it has laid out."""
     hand = state.play
     tail = None
     if hand.lines is not None:
@@ -150,7 +150,7 @@ def replacing(state: State) -> dict[str, Any]:
     seat = flower_turn_seat(state)
     turn = None
     if seat and hand.flower_turn is not None:
-        count = len(held_flowers(state, seat))
+        count = _flowers_laid(state, seat)
         turn = {
             "round": hand.flower_turn[0],
             "seat": seat,
@@ -158,6 +158,12 @@ def replacing(state: State) -> dict[str, Any]:
             "positions": list(next_of_tail(state, count)),
         }
     return {"tail": tail, "flower_turn": turn}
+
+
+def _flowers_laid(state: State, seat: str) -> int:
+    """How many flowers a seat has laid out in its turn, as its reader shows them: what it holds is its own to know."""
+    laid = Counter(state.play.seen.get((seat, "flowers"), ())) - Counter(state.play.flowers[seat])
+    return min(laid.total(), len(FLOWERS))
 
 
 def gold(state: State) -> dict[str, Any] | None:
@@ -192,8 +198,8 @@ def lamps(state: State) -> tuple[tuple[str, int, int, str], ...]:
         return _stack_ranges((found.position,), "gold")
     if state.phase == "flowers" and state.play.lines is not None:
         seat = flower_turn_seat(state)
-        count = len(held_flowers(state, seat)) if seat else 1
-        return _stack_ranges(next_of_tail(state, count), seat or "white")
+        count = _flowers_laid(state, seat) if seat else 0
+        return _stack_ranges(next_of_tail(state, max(count, 1)), seat or "white")
     return ()
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from controller.views.evening import match_hand
-from controller.views.play import draws_seen
+from controller.views.play import as_seen, draws_seen, flowers, steps_seen
 from engine import book as books
 from engine import events as e
 from engine.book import Book
@@ -21,7 +21,7 @@ from engine.match.state import Match
 from engine.play import events as p
 from engine.play.state import MING, OPEN, PlayState
 from engine.state import State
-from engine.tiles import SEATS, format_tiles, is_flower
+from engine.tiles import SEATS, format_tiles
 
 Told = tuple[str, str, dict[str, Any]]
 """Stream, name and data of a public event."""
@@ -34,15 +34,28 @@ def public_events(event: e.Event, before: State, after: State) -> tuple[Told, ..
     """The event as the public stream tells it: `(stream, type, data)`; empty for what is secret or of no interest."""
     tell = _TOLD.get(type(event))
     told = () if tell is None else tell(event, before, after)
-    return (*_draw_seen(before, after), *told)
+    return (*told, *_draw_seen(before, after))
 
 
 def _draw_seen(before: State, after: State) -> tuple[Told, ...]:
-    """A draw is told as soon as the tile has left the wall, by whatever event that is known."""
-    was, game = before.play.game, after.play.game
-    if was is None or game is None or draws_seen(after) <= draws_seen(before):
+    """A draw is told as soon as the tile has left the wall, a flower as soon as it lies before its seat, by whatever
+    event that is known.
+    """
+    if before.play.game is None or after.play.game is None:
         return ()
-    return (("game", "drawn", {"hand": match_hand(after), "seat": was.turn, "end": was.end}),)
+    hand, draws = match_hand(after), draws_seen(as_seen(before))
+    lying = {face for faces in flowers(before).values() for face in faces}
+    told: list[Told] = []
+    for step in steps_seen(after):
+        game = step.play.game
+        assert game is not None
+        if draws_seen(step) > draws:
+            draws = draws_seen(step)
+            told.append(("game", "drawn", {"hand": hand, "seat": game.turn, "end": game.end}))
+        new = [(seat, face) for seat in SEATS for face in game.seats[seat].flowers if face not in lying]
+        told += [("game", "flower", {"hand": hand, "seat": seat, "tile": face}) for seat, face in new]
+        lying.update(face for _, face in new)
+    return tuple(told)
 
 
 def _plain(stream: str, name: str, *names: str) -> _Tell:
@@ -61,7 +74,6 @@ def _hand_ended(event: e.HandEnded, before: State, after: State) -> tuple[Told, 
         "hand": match_hand(before),
         "winner": event.winner or None,
         "way": event.way or None,
-        "tiles": format_tiles(event.tiles) if event.tiles else None,
         "dealer": after.result.dealer if after.result is not None else before.dealer,
         "next_dealer": event.next_dealer,
     }
@@ -115,11 +127,6 @@ def _melded(event: p.MeldLaid, before: PlayState, after: PlayState) -> tuple[tup
     return ((name, data),)
 
 
-def _drawn(event: p.TileDrawn, before: PlayState, after: PlayState) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """A flower counts as drawn once it lies before its seat."""
-    return (("flower", {"seat": event.seat, "tile": event.tile}),) if is_flower(event.tile) else ()
-
-
 def _lap_passed(event: p.LapPassed, before: PlayState, after: PlayState) -> tuple[tuple[str, dict[str, Any]], ...]:
     return (("put_away", {"seat": event.seat}),)
 
@@ -127,7 +134,6 @@ def _lap_passed(event: p.LapPassed, before: PlayState, after: PlayState) -> tupl
 _TOLD_IN_PLAY: Mapping[type[Any], _InPlay] = {
     p.NoFlowers: _simple("no_flowers", "points"),
     p.OpeningPassed: _simple("opening_passed"),
-    p.TileDrawn: _drawn,
     p.TileDiscarded: _discarded,
     p.WindowClosed: _simple("window_closed"),
     p.MeldLaid: _melded,
@@ -139,7 +145,9 @@ _TOLD_IN_PLAY: Mapping[type[Any], _InPlay] = {
     p.HandFouled: _simple("fouled", "seat", "kind"),
     p.PlayEnded: _simple("play_over", "kind"),
 }
-"""`ClaimAnswered` is not told: an answer is secret until its window closes, and so is when it was given."""
+"""`ClaimAnswered` is not told: an answer is secret until its window closes, and so is when it was given. `TileDrawn` is
+told by what everybody sees of it, `FlowerReplaced` not at all.
+"""
 
 
 # -- the book that people keep -----------------------------------------------------------------------------------------

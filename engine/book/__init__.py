@@ -5,12 +5,11 @@ from engine.book.deciding import actions, begin, begin_events, decide, decide_cl
 from engine.book.events import CODEC, BookEvent, decode_book_event, encode_book_event
 from engine.book.folding import apply
 from engine.book.sheets import page_of, sheet_of
-from engine.book.state import Book, blank, clock, covered, kongs, shown, tail_taken
-from engine.book.words import STAGES, End, Kong, Page, Said
+from engine.book.state import Book, blank, clock, covered, decidable, kongs, restarts, shown, tail_taken
+from engine.book.words import End, Kong, Page, Said
 
 __all__ = [
     "CODEC",
-    "STAGES",
     "Ask",
     "Book",
     "BookEvent",
@@ -26,6 +25,7 @@ __all__ = [
     "blank",
     "clock",
     "covered",
+    "decidable",
     "decide",
     "decide_clock",
     "decide_floor",
@@ -35,6 +35,7 @@ __all__ = [
     "kongs",
     "page_of",
     "public",
+    "restarts",
     "sheet_of",
     "shown",
     "tail_taken",

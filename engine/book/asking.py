@@ -143,10 +143,10 @@ def _ending(book: Book, page: Page) -> dict[str, Any]:
         "winners": _winners(page),
         "foul": _foul(page),
         "covered": list(end.covered),
-        "pays_all": end.pays_all,
+        "pays_all": page.pays_all,
         "followed": _followed(book, page),
         "last_drawer": end.last_drawer,
-        "hardness": end.hardness,
+        "hardness": page.hardness,
         "ways": ways(rules),
         "fouls": list(foul_kinds(rules)),
         "honours": honours_matter(rules),
@@ -169,7 +169,7 @@ def _of_seat(book: Book, page: Page, seat: str, open_tiles: bool) -> dict[str, A
     said = page.seats[seat]
     return {
         "fields": list(fields(book.frame, page.end, seat)),
-        "said": {**plain_said(said), "ready": page.end.foul is not None and seat in page.end.foul.ready},
+        "said": {**plain_said(said), "ready": page.foul is not None and seat in page.foul.ready},
         "tiles": plain_tiles(said) if open_tiles else None,
         "water": water_so_far(book.frame, page, seat),
     }
@@ -180,7 +180,7 @@ def _winners(page: Page) -> list[dict[str, Any]]:
 
 
 def _foul(page: Page) -> dict[str, Any] | None:
-    foul = page.end.foul
+    foul = page.foul
     return {"seat": foul.seat, "kind": foul.kind, "ready": list(foul.ready)} if foul is not None else None
 
 

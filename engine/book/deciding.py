@@ -8,11 +8,12 @@ from typing import Any
 from engine.book import events as e
 from engine.book import params as read
 from engine.book.folding import apply
+from engine.book.least import least
 from engine.book.params import Params
 from engine.book.sheets import page_of
-from engine.book.state import Book, blank
-from engine.book.words import End, Page, Said, touched
-from engine.book.writing import WRITINGS, Writer, written
+from engine.book.state import MOST_TURNS, Book, blank, decidable
+from engine.book.words import End, Page, Said
+from engine.book.writing import WRITINGS, Writer, not_ended, written
 from engine.chain import Refused
 from engine.claims import eight_flowers_win
 from engine.declared import Sheet
@@ -26,9 +27,6 @@ AGREEMENT: tuple[str, ...] = ("agree", "object", "change")
 OBJECTION: tuple[str, ...] = (*WRITINGS, "propose", "withdraw")
 VOTE: tuple[str, ...] = ("vote", "withdraw")
 """What may be done in each stage."""
-
-_PROCEDURE = "R41"
-"""The rule of a settlement's agreement: what is settled is paid."""
 
 _ENDS = ("win", "drawn", "foul")
 _MAJORITY = 3
@@ -91,22 +89,23 @@ def decide(book: Book, seat: str, action: str, params: Params | None = None) -> 
         raise Refused("bad_seat", "R2", {"seat": str(seat)})
     if action not in actions(book, seat):
         code = "not_asked" if action in _KNOWN else "unknown_action"
-        raise Refused(code, _PROCEDURE, {"action": str(action)})
+        raise Refused(code, "P1", {"action": str(action)})
     chain = _Chain(book)
     values = {} if params is None else params
     if action in WRITINGS:
         _write(chain, seat, action, values)
     else:
+        step, rule = _STEPS[action]
         if action != "vote":
-            read.only(values, _PROCEDURE)
-        _STEPS[action](chain, seat, values)
+            read.only(values, rule)
+        step(chain, seat, values)
     _go_on(chain)
     return tuple(chain.events)
 
 
 def decide_clock(book: Book) -> tuple[e.BookEvent, ...]:
     """The events of a stage's time being over: who says nothing agrees, has said all that counts, objects no longer,
-    and votes for what was proposed first. None where that settles nothing: a vote of two against two stays open.
+    and votes for what was proposed first; a vote without a majority leaves that as it was (P2-P4).
     """
     chain = _Chain(book)
     _TIMES_UP.get(book.stage, _nothing)(chain)
@@ -115,14 +114,16 @@ def decide_clock(book: Book) -> tuple[e.BookEvent, ...]:
 
 
 def decide_floor(book: Book, choice: int) -> tuple[e.BookEvent, ...]:
-    """The events of the floor's decision over an objection: 1 at any time of it, 2 once it is proposed."""
-    if book.stage not in ("objection", "vote"):
-        raise Refused("nothing_to_decide", _PROCEDURE)
+    """The events of the floor's decision over an objection: 1 at any time of it, 2 once it is proposed. In the entry 1
+    ends it as its time does.
+    """
+    if not decidable(book):
+        raise Refused("nothing_to_decide", "P4")
     if isinstance(choice, bool) or choice not in (1, 2):
-        raise read.bad("choice", "1 or 2", _PROCEDURE)
-    if choice == 2 and book.stage == "objection":
-        raise Refused("not_proposed", _PROCEDURE)
-    return (e.BookClosed(choice, "floor"),)
+        raise read.bad("choice", "1 or 2", "P4", allowed=[1, 2])
+    if choice == 2 and book.stage != "vote":
+        raise Refused("not_proposed", "P4")
+    return decide_clock(book) if book.stage == "entry" else (e.BookClosed(choice, "floor"),)
 
 
 def actions(book: Book, seat: str) -> tuple[str, ...]:
@@ -151,7 +152,9 @@ def _write(chain: _Chain, seat: str, action: str, params: Params) -> None:
         if whose != seat and book.stage != "objection":
             raise read.bad("seat", f"left out, or {seat}", WRITINGS[action].rule)
     before = book.page
-    after = written(Writer(book.frame, before, whose), action, values)
+    if action in _ENDS and book.stage == "keeping":
+        _check_turns(book, seat)
+    after = written(Writer(book.frame, before, whose, book.stage == "keeping"), action, values)
     version = 2 if book.stage == "objection" else 1
     for other in SEATS:
         if after.seats[other] != before.seats[other]:
@@ -179,7 +182,7 @@ def _eight_flowers(chain: _Chain) -> None:
     for seat, said in book.first.seats.items():
         if book.stage == "keeping" and eight_flowers_win(book.rules) and len(said.flowers) == len(FLOWERS):
             wins = (Win(seat, "shuanghuagang"),)
-            chain.add(e.EndWritten(seat, End("win", wins, covered=book.first.end.covered), 1))
+            chain.add(e.EndWritten(seat, not_ended(book.first.end, kind="win", wins=wins), 1))
             chain.add(e.EntryBegun(""))
 
 
@@ -187,7 +190,7 @@ def _done(chain: _Chain, seat: str, _: Params) -> None:
     """A seat has said all; refused while what it said itself, or what all have said, cannot be settled."""
     book = chain.book
     if seat in book.done:
-        raise Refused("already_done", _PROCEDURE)
+        raise Refused("already_done", "P2")
     missing = book.but(done=(*book.done, seat)).missing(seat)
     if missing is not None and (_concerns(book, seat, missing) or set(book.needed) <= {*book.done, seat}):
         raise Refused(missing.code, missing.rule, missing.params)
@@ -200,32 +203,37 @@ def _concerns(book: Book, seat: str, missing: Refused) -> bool:
 
 def _undone(chain: _Chain, seat: str, _: Params) -> None:
     if seat not in chain.book.done:
-        raise Refused("not_done", _PROCEDURE)
+        raise Refused("not_done", "P2")
     chain.add(e.SeatsDone((seat,), False))
 
 
 def _reopen(chain: _Chain, seat: str, _: Params) -> None:
-    """The hand has not ended: what was touched in play stays, what was entered since is forgotten."""
-    book = chain.book
-    for other, said in book.first.seats.items():
-        if touched(said) != said:
-            chain.add(e.SeatWritten(seat, other, touched(said), 1))
-    end = book.first.end
-    chain.add(e.EndWritten(seat, End(covered=end.covered, no_flowers=end.no_flowers, followed=end.followed), 1))
-    chain.add(e.KeepingResumed())
+    """The hand has not ended. What was entered is kept for the next end, which may be the same once more."""
+    _check_turns(chain.book, seat)
+    chain.add(e.EndWritten(seat, not_ended(chain.book.first.end), 1))
+    chain.add(e.KeepingResumed(seat))
+
+
+def _check_turns(book: Book, seat: str) -> None:
+    """P2: nobody ends and reopens a hand for ever; another seat may do it in his place."""
+    if book.turns.get(seat, 0) >= MOST_TURNS:
+        raise Refused("too_often", "P2", {"times": MOST_TURNS})
 
 
 def _agree(chain: _Chain, seat: str, _: Params) -> None:
     if seat in chain.book.agreed:
-        raise Refused("already_answered", _PROCEDURE)
+        raise Refused("already_answered", "P3")
     chain.add(e.SeatAgreed(seat))
 
 
 def _object(chain: _Chain, seat: str, _: Params) -> None:
+    if seat in chain.book.objected:
+        raise Refused("objected_already", "P4")
     chain.add(e.SeatObjected(seat))
 
 
 def _change(chain: _Chain, seat: str, _: Params) -> None:
+    _check_turns(chain.book, seat)
     _undo_done(chain, (seat,))
     chain.add(e.EntryBegun(seat))
 
@@ -233,7 +241,7 @@ def _change(chain: _Chain, seat: str, _: Params) -> None:
 def _propose(chain: _Chain, _: str, __: Params) -> None:
     book = chain.book
     if book.second == book.first:
-        raise Refused("no_difference", _PROCEDURE)
+        raise Refused("no_difference", "P4")
     missing = book.missing(book.by, 2)
     if missing is not None:
         raise Refused(missing.code, missing.rule, missing.params)
@@ -245,12 +253,12 @@ def _withdraw(chain: _Chain, _: str, __: Params) -> None:
 
 
 def _vote(chain: _Chain, seat: str, params: Params) -> None:
-    read.only(params, _PROCEDURE, "choice")
+    read.only(params, "P4", "choice")
     choice = params.get("choice")
     if isinstance(choice, bool) or choice not in (1, 2):
-        raise read.bad("choice", "1 or 2", _PROCEDURE)
+        raise read.bad("choice", "1 or 2", "P4", allowed=[1, 2])
     if chain.book.votes.get(seat) == choice:
-        raise Refused("already_answered", _PROCEDURE)
+        raise Refused("already_answered", "P4")
     chain.add(e.SeatVoted(seat, choice))
 
 
@@ -272,10 +280,17 @@ def _nothing(_: _Chain) -> None:
 
 
 def _entry_over(chain: _Chain) -> None:
-    """Somebody has gone away: what he has entered counts, where the hand can be settled with it."""
+    """Somebody has gone away: what he has entered counts, or the least that the end implies where that is no hand."""
     book = chain.book
+    if not book.first.end.kind:
+        return
     silent = tuple(seat for seat in book.needed if seat not in book.done)
-    if silent and book.but(done=(*book.done, *silent)).settleable:
+    said = book.but(done=(*book.done, *silent))
+    page = least(book.first, silent, lambda version: said.but(first=version).settleable)
+    for seat, words in page.seats.items():
+        if words != book.first.seats[seat]:
+            chain.add(e.SeatWritten("", seat, words, 1))
+    if silent:
         chain.add(e.SeatsDone(silent, True))
 
 
@@ -288,6 +303,8 @@ def _objection_over(chain: _Chain) -> None:
 
 
 def _vote_over(chain: _Chain) -> None:
+    if len(chain.book.votes) == len(SEATS):
+        chain.add(e.BookClosed(1, "silence"))
     for seat in SEATS:
         if seat not in chain.book.votes:
             chain.add(e.SeatVoted(seat, 1))
@@ -300,16 +317,17 @@ _TIMES_UP: Mapping[str, Callable[[_Chain], None]] = {
     "vote": _vote_over,
 }
 
-_STEPS: Mapping[str, Callable[[_Chain, str, Params], None]] = {
-    "done": _done,
-    "undone": _undone,
-    "reopen": _reopen,
-    "agree": _agree,
-    "object": _object,
-    "change": _change,
-    "propose": _propose,
-    "withdraw": _withdraw,
-    "vote": _vote,
+_STEPS: Mapping[str, tuple[Callable[[_Chain, str, Params], None], str]] = {
+    "done": (_done, "P2"),
+    "undone": (_undone, "P2"),
+    "reopen": (_reopen, "P2"),
+    "agree": (_agree, "P3"),
+    "object": (_object, "P4"),
+    "change": (_change, "P2"),
+    "propose": (_propose, "P4"),
+    "withdraw": (_withdraw, "P4"),
+    "vote": (_vote, "P4"),
 }
+"""What an action that writes nothing does, and the rule it rests on."""
 
 _KNOWN = frozenset((*KEEPING, *ENTRY, *AGREEMENT, *OBJECTION, *VOTE))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from engine.book.state import Book, shown
-from engine.book.words import COUNTS, End, Said, plain_said
+from engine.book.words import COUNTS, Page, Said, plain_said
 from engine.tiles import SEATS, format_tiles
 
 
 def differs(book: Book) -> list[dict[str, Any]]:
     """Each word that the two versions tell otherwise: of a `seat`, or of the whole hand with the seat empty."""
     assert book.second is not None, "nobody has objected"
-    found = _between("", _ending(book.first.end), _ending(book.second.end))
+    found = _between("", _ending(book.first), _ending(book.second))
     for seat in SEATS:
         first, second = book.first.seats[seat], book.second.seats[seat]
         if first != second:
@@ -28,17 +28,18 @@ def _between(seat: str, first: dict[str, Any], second: dict[str, Any]) -> list[d
     ]
 
 
-def _ending(end: End) -> dict[str, Any]:
+def _ending(page: Page) -> dict[str, Any]:
+    end, foul = page.end, page.foul
     return {
         "kind": end.kind,
         "winners": [{"seat": win.seat, "way": win.way, "source": win.source} for win in end.wins],
-        "foul": end.foul and {"seat": end.foul.seat, "kind": end.foul.kind, "ready": list(end.foul.ready)},
+        "foul": foul and {"seat": foul.seat, "kind": foul.kind, "ready": list(foul.ready)},
         "last_drawer": end.last_drawer,
         "covered": list(end.covered),
-        "pays_all": end.pays_all,
+        "pays_all": page.pays_all,
         "no_flowers": end.no_flowers,
         "followed": end.followed,
-        "hardness": end.hardness,
+        "hardness": page.hardness,
     }
 
 

@@ -27,7 +27,9 @@ class BookBegun:
 
 @dataclass(frozen=True, slots=True)
 class SeatWritten:
-    """A whole new word about one seat, in the first version or the objector's second."""
+    """A whole new word about one seat, in the first version or the objector's second; `by` is empty where it is the
+    least that counts, as nobody said more in time.
+    """
 
     by: str
     seat: str
@@ -61,7 +63,9 @@ class EntryBegun:
 
 @dataclass(frozen=True, slots=True)
 class KeepingResumed:
-    """The hand has not ended: play goes on."""
+    """The hand has not ended, says a seat: play goes on, and what was entered is kept."""
+
+    seat: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,11 +29,25 @@ def _begun(book: Book, event: e.BookBegun) -> Book:
 
 
 def _seat_written(book: Book, event: e.SeatWritten) -> Book:
-    return _with_page(book, event.version, _page(book, event.version).with_seat(event.seat, event.said))
+    page = _page(book, event.version).with_seat(event.seat, event.said)
+    return _edited(_with_page(book, event.version, page), event.by)
 
 
 def _end_written(book: Book, event: e.EndWritten) -> Book:
-    return _with_page(book, event.version, _page(book, event.version).with_end(event.end))
+    page = _page(book, event.version).with_end(event.end)
+    ends = book.stage == "keeping" and event.end.kind
+    return _with_page(_turned(book, event.by) if ends else _edited(book, event.by), event.version, page)
+
+
+def _edited(book: Book, seat: str) -> Book:
+    """A seat has written something; in play there is no clock that it would start anew."""
+    if not seat or book.stage == "keeping":
+        return book
+    return book.but(edits={**book.edits, seat: book.edits.get(seat, 0) + 1})
+
+
+def _turned(book: Book, seat: str) -> Book:
+    return book.but(turns={**book.turns, seat: book.turns.get(seat, 0) + 1}) if seat else book
 
 
 def _page(book: Book, version: int) -> Page:
@@ -46,15 +60,18 @@ def _with_page(book: Book, version: int, page: Page) -> Book:
 
 def _seats_done(book: Book, event: e.SeatsDone) -> Book:
     left = {*book.done, *event.seats} if event.done else {*book.done} - {*event.seats}
+    if event.done and len(event.seats) == 1:
+        book = _edited(book, *event.seats)
     return book.but(done=tuple(seat for seat in SEATS if seat in left))
 
 
 def _entry_begun(book: Book, event: e.EntryBegun) -> Book:
-    return book.but(stage="entry", agreed=(), again=(event.seat,) if event.seat else ())
+    turned = _turned(book, event.seat)
+    return turned.but(stage="entry", agreed=(), again=(event.seat,) if event.seat else ())
 
 
-def _keeping_resumed(book: Book, _: e.KeepingResumed) -> Book:
-    return book.but(stage="keeping", agreed=(), again=(), done=())
+def _keeping_resumed(book: Book, event: e.KeepingResumed) -> Book:
+    return _turned(book, event.seat).but(stage="keeping", agreed=(), again=(), done=())
 
 
 def _agreement_begun(book: Book, _: e.AgreementBegun) -> Book:
@@ -75,11 +92,12 @@ def _proposed(book: Book, _: e.VersionProposed) -> Book:
 
 
 def _withdrawn(book: Book, _: e.ObjectionWithdrawn) -> Book:
-    return book.but(stage="agreement", by="", second=None, votes={})
+    objected = (*book.objected, book.by)
+    return book.but(stage="agreement", by="", second=None, votes={}, objected=objected)
 
 
 def _voted(book: Book, event: e.SeatVoted) -> Book:
-    return book.but(votes={**book.votes, event.seat: event.choice})
+    return _edited(book, event.seat).but(votes={**book.votes, event.seat: event.choice})
 
 
 def _closed(book: Book, event: e.BookClosed) -> Book:

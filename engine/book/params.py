@@ -19,16 +19,16 @@ def only(params: Params, rule: str, *known: str) -> None:
             raise bad(str(name), ("one of " + ", ".join(known)) if known else "no values", rule)
 
 
-def bad(field: str, expected: str, rule: str) -> Refused:
-    """The refusal of a value."""
-    return Refused("bad_value", rule, {"field": field, "expected": expected})
+def bad(field: str, expected: str, rule: str, **limits: Any) -> Refused:
+    """The refusal of a value: what was expected in English, for programs as `allowed` values or `least` and `most`."""
+    return Refused("bad_value", rule, {"field": field, "expected": expected, **limits})
 
 
 def seat(params: Params, name: str, rule: str, default: str | None = None) -> str:
     """A seat; `default` where it was left out."""
     found = params.get(name, default)
     if not isinstance(found, str) or found not in SEATS:
-        raise bad(name, "E, S, W or N", rule)
+        raise bad(name, "E, S, W or N", rule, allowed=list(SEATS))
     return found
 
 
@@ -41,7 +41,7 @@ def flag(params: Params, name: str, rule: str, default: bool | None = None) -> b
     """True or false; `default` where it was left out."""
     found = params.get(name, default)
     if not isinstance(found, bool):
-        raise bad(name, "true or false", rule)
+        raise bad(name, "true or false", rule, allowed=[True, False])
     return found
 
 
@@ -49,7 +49,7 @@ def whole(params: Params, name: str, most: int, rule: str) -> int:
     """A whole number from 0 to `most`."""
     found = params.get(name)
     if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= most:
-        raise bad(name, f"a whole number from 0 to {most}", rule)
+        raise bad(name, f"a whole number from 0 to {most}", rule, least=0, most=most)
     return found
 
 
@@ -57,7 +57,7 @@ def word(params: Params, name: str, choices: tuple[str, ...], rule: str) -> str:
     """One of some words."""
     found = params.get(name)
     if not isinstance(found, str) or found not in choices:
-        raise bad(name, "one of " + ", ".join(choices), rule)
+        raise bad(name, "one of " + ", ".join(choices), rule, allowed=list(choices))
     return found
 
 

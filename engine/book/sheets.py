@@ -76,15 +76,15 @@ def own_sheet(frame: Frame, seat: str, said: Said) -> Sheet:
 def water_so_far(frame: Frame, page: Page, seat: str) -> int:
     """水 of a seat as far as it is told."""
     said = page.seats[seat]
-    if not said.by_tiles:
-        return total(items_of(frame.rules, said))
     win = next((_whole_win(page, win) for win in page.end.wins if win.seat == seat), None)
+    if not said.by_tiles:
+        return total(items_of(frame.rules, said, win))
     held = SeatSheet(flowers=said.flowers, melds=said.melds, concealed=said.concealed).held(frame.gold)
     return total(water_of(frame.rules, frame.gold, held, win))
 
 
-def items_of(rules: Ruleset, said: Said) -> Items:
-    """水 of what a seat has told by counts, by the rules' own table."""
+def items_of(rules: Ruleset, said: Said, win: Win | None) -> Items:
+    """水 of what a seat has told by counts, by the rules' own table; a last tile is that of a 游金 alone (R22)."""
     found = [("flowers", flower_water(rules, said.flowers)), ("golds", gold_water(rules, said.golds or 0))]
     for name, suited, honour in (
         ("triplet", said.triplets_suited, said.triplets_honour),
@@ -92,7 +92,7 @@ def items_of(rules: Ruleset, said: Said) -> Items:
     ):
         found += [(name, set_water(rules, name, False))] * suited + [(name, set_water(rules, name, True))] * honour
     found += [(f"kong_{kong.kind}", set_water(rules, f"kong_{kong.kind}", kong.honour)) for kong in said.kongs]
-    if said.last_tile:
+    if said.last_tile and win is not None and win.way in TOUR_WAYS:
         found.append(("last_tile", last_tile_water(rules, *LAST_TILES[said.last_tile])))
     return tuple((name, value) for name, value in found if value)
 
@@ -113,6 +113,13 @@ def kong_of(rules: Ruleset, kind: str, honour: bool) -> Kong:
 def kongs_differ(rules: Ruleset, kind: str) -> bool:
     """Whether a kong of honours counts otherwise than a suited one."""
     return set_water(rules, f"kong_{kind}", True) != set_water(rules, f"kong_{kind}", False)
+
+
+def check_sets(rules: Ruleset, seat: str, said: Said) -> None:
+    """R20: no more sets told by counts than a hand has."""
+    sets = said.pongs_suited + said.pongs_honour + said.triplets_suited + said.triplets_honour + len(said.kongs)
+    if sets > rules.sets:
+        raise Refused("hand_size", "R20", {"seat": seat, "sets": rules.sets})
 
 
 def sheet_of(rules: Ruleset, end: HandEnd) -> Sheet:
@@ -141,17 +148,17 @@ def page_of(sheet: Sheet) -> Page:
     Refused for a sheet with 水 that no count of sets comes to, such as a sum told whole.
     """
     wins = sheet.outcome.winners if sheet.outcome is not None else ()
+    foul = sheet.outcome.foul if sheet.outcome is not None else None
     seats = {seat: _said_of(sheet, seat, next((win for win in wins if win.seat == seat), None)) for seat in SEATS}
     end = End(
         kind=sheet.outcome.kind if sheet.outcome is not None else "",
         wins=tuple(replace(win, tile=None, after_kong=False) for win in wins),
-        foul=sheet.outcome.foul if sheet.outcome is not None else None,
+        foul=replace(foul, ready=()) if foul is not None else None,
         last_drawer=sheet.outcome.last_drawer if sheet.outcome is not None else None,
         covered=sheet.covered,
         pays_all=sheet.pays_all,
         no_flowers=sheet.no_flowers,
         followed=sheet.followed,
-        hardness=sheet.hardness,
     )
     return Page(seats, end)
 
@@ -163,6 +170,8 @@ def _said_of(sheet: Sheet, seat: str, win: Win | None) -> Said:
         golds=told.golds,
         patterns=told.patterns,
         bid=sheet.buy if seat == sheet.dealer else sheet.top[seat],
+        hardness=sheet.hardness if win is not None else None,
+        ready=sheet.outcome is not None and sheet.outcome.foul is not None and seat in sheet.outcome.foul.ready,
     )
     if told.concealed is not None:
         kong = win is not None and win.after_kong
@@ -221,16 +230,16 @@ def _declarations(frame: Frame, page: Page) -> Iterator[d.Declaration]:
     end, rules = page.end, frame.rules
     for seat in end.covered:
         yield d.SeatCovered(seat)
-    if end.pays_all is not None:
-        yield d.PaysAll(end.pays_all)
+    if page.pays_all is not None:
+        yield d.PaysAll(page.pays_all)
     if rules.dealer_followed:
         yield d.DealerFollowed(end.no_flowers, end.followed)
-    if end.hardness is not None and rules.scoring == "hardness":
-        yield d.HardnessTold(end.hardness)
+    if page.hardness is not None and rules.scoring == "hardness":
+        yield d.HardnessTold(page.hardness)
     if end.kind == "win":
         yield d.HandWon(tuple(_whole_win(page, win) for win in end.wins))
-    elif end.kind == "foul" and end.foul is not None:
-        yield d.FalseWinShown(end.foul.seat, end.foul.kind, end.foul.ready)
+    elif end.kind == "foul" and page.foul is not None:
+        yield d.FalseWinShown(page.foul.seat, page.foul.kind, page.foul.ready)
     elif end.kind == "draw":
         yield d.HandDrawn(end.last_drawer)
 
@@ -245,11 +254,12 @@ def _of_seat(frame: Frame, seat: str, said: Said, win: Win | None) -> Iterator[d
         if win is not None and said.tile == "" and _tile_matters(rules, win):
             raise Refused("tile_missing", "R22" if win.source is None else "R32", {"seat": seat})
         return
+    check_sets(rules, seat, said)
     winner = win is not None and (rules.water is not None or rules.caishen is not None)
     if said.golds is not None or winner:
         yield d.GoldsHeld(seat, said.golds or 0)
     if rules.water is not None:
-        yield d.WaterTold(seat, items_of(rules, said))
+        yield d.WaterTold(seat, items_of(rules, said, win))
     if rules.fans is not None and win is not None:
         yield d.PatternsTold(seat, said.patterns or ())
 
@@ -269,7 +279,7 @@ def _whole_win(page: Page, win: Win) -> Win:
 
 def _check_ready(frame: Frame, page: Page) -> None:
     """R22, R38: who is paid as 游金-ready and has shown his tiles waited for every tile, a drawn one dropped."""
-    foul = page.end.foul
+    foul = page.foul
     for seat in foul.ready if foul is not None and page.end.kind == "foul" else ():
         said = page.seats[seat]
         if said.by_tiles and not _was_ready(frame, list(said.concealed)):

@@ -19,9 +19,13 @@ from engine.tiles import SEATS
 class Book:
     """The book of one hand.
 
+    `stage`: `keeping` (play goes on), `entry` (each enters what counts), `agreement` (all look at it), `objection` (one
+    writes another version), `vote` (the four decide), `closed` (it is booked).
     `kept`: it began while play went on. `done` seats have said all; `again` asked for the entry once more; `agreed`
-    with the settlement. `by` objects, `second` is his version, `votes` are for 1 or 2. `decided` is the version that
-    stands once the book is closed, 0 before; `how` it came to be.
+    with the settlement. `by` objects, `second` is his version, `votes` are for 1 or 2; who has taken an objection back
+    `objected`. `turns` counts how often each seat ended the hand, reopened it or went back to the entry, `edits` what
+    each has written, said or voted since it ended. `decided` is the version that stands once the book is closed, 0
+    before; `how` it came to be.
     """
 
     frame: Frame
@@ -34,6 +38,9 @@ class Book:
     agreed: tuple[str, ...] = ()
     by: str = ""
     votes: Mapping[str, int] = field(default_factory=dict)
+    objected: tuple[str, ...] = ()
+    turns: Mapping[str, int] = field(default_factory=dict)
+    edits: Mapping[str, int] = field(default_factory=dict)
     decided: int = 0
     how: str = ""
 
@@ -152,14 +159,33 @@ def tail_taken(book: Book) -> int:
 PATIENCE = 4
 """How much longer than an agreement the other stages wait for somebody who has gone away."""
 
+PATIENCE_FOR_FLOOR = 4 * PATIENCE
+"""How long a vote without a majority waits for the floor, or for somebody to change his mind."""
+
+OWN_RESTARTS = 12
+"""How many presses of one seat start the clock of a stage anew; after these it runs on, so that nobody can hold it."""
+
+MOST_TURNS = 8
+"""How often one seat may end a hand, reopen it or go back to the entry."""
+
 
 def clock(book: Book) -> int:
     """How many times an agreement's time the stage waits before `decide_clock`; 0 while it waits for ever."""
     if book.stage == "agreement":
         return 1
     if book.stage == "vote":
-        return PATIENCE if len(book.votes) < len(SEATS) else 0
-    if book.stage == "entry":
-        silent = tuple(seat for seat in book.needed if seat not in book.done)
-        return PATIENCE if silent and book.but(done=(*book.done, *silent)).settleable else 0
-    return PATIENCE if book.stage == "objection" else 0
+        return PATIENCE if len(book.votes) < len(SEATS) else PATIENCE_FOR_FLOOR
+    return PATIENCE if book.stage == "objection" or (book.stage == "entry" and book.first.end.kind) else 0
+
+
+def decidable(book: Book) -> bool:
+    """Whether the floor may decide something: an objection, or an entry that somebody does not end."""
+    return book.stage in ("objection", "vote") or (book.stage == "entry" and bool(book.first.end.kind))
+
+
+def restarts(book: Book) -> int:
+    """How often the clock of the stage has been started anew: it never goes back, and grows only with presses that may
+    start it, and once all have voted.
+    """
+    voted = book.stage == "vote" and len(book.votes) == len(SEATS)
+    return sum(min(times, OWN_RESTARTS) for times in book.edits.values()) + voted

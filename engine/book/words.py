@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from engine.melds import Meld
 from engine.outcome import Foul, Win
 from engine.tiles import SEATS
-
-STAGES: tuple[str, ...] = ("keeping", "entry", "agreement", "objection", "vote", "closed")
-"""Play goes on; each enters what counts; all look at it; one writes another version; the four decide; it is booked."""
 
 KONG_KINDS: tuple[str, ...] = ("open", "added", "concealed")
 
@@ -44,7 +41,9 @@ class Said:
 
     `golds` and `patterns` are None where nothing was said. `by_tiles`: the hand is told by `concealed` and `melds`, not
     by the counts, which stay for who takes the tiles back. `tile` is the winning tile. `last_tile` is a place in
-    `LAST_TILES`. `bid` is the dealer's 买底, another's 顶底 (R36).
+    `LAST_TILES`. `bid` is the dealer's 买底, another's 顶底; `hardness` is that of a winner's hand (R36). `ready`: the
+    seat was 游金-ready as a false win was laid open (R38). Words that do not fit how the hand ended are kept and do not
+    count.
     """
 
     flowers: tuple[str, ...] = ()
@@ -61,11 +60,16 @@ class Said:
     tile: str = ""
     patterns: tuple[str, ...] | None = None
     bid: int = 0
+    hardness: str | None = None
+    ready: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How the hand ended, as far as it is told: `kind` is empty, `win`, `draw` or `foul`; the rest as in `Outcome`."""
+    """How the hand ended, as far as it is told: `kind` is empty, `win`, `draw` or `foul`; the rest as in `Outcome`.
+
+    `pays_all` is kept where nobody has won; which seats are `ready` is theirs to say. `Page` tells what counts of both.
+    """
 
     kind: str = ""
     wins: tuple[Win, ...] = ()
@@ -75,7 +79,6 @@ class End:
     pays_all: str | None = None
     no_flowers: bool = False
     followed: int = 0
-    hardness: str | None = None
 
     @property
     def winners(self) -> tuple[str, ...]:
@@ -89,6 +92,26 @@ class Page:
 
     seats: Mapping[str, Said] = field(default_factory=lambda: {seat: Said() for seat in SEATS})
     end: End = End()
+
+    @property
+    def foul(self) -> Foul | None:
+        """The false win, with the seats that were ready: neither the offender nor who is out of the hand (R38, R39)."""
+        foul = self.end.foul
+        if foul is None:
+            return None
+        out = (foul.seat, *self.end.covered)
+        return replace(foul, ready=tuple(seat for seat in SEATS if self.seats[seat].ready and seat not in out))
+
+    @property
+    def hardness(self) -> str | None:
+        """How hard the winning hand is told to be (R36)."""
+        return next((self.seats[win.seat].hardness for win in self.end.wins), None)
+
+    @property
+    def pays_all(self) -> str | None:
+        """R27: who pays for all; nobody where nobody won, and no winner."""
+        end = self.end
+        return end.pays_all if end.kind == "win" and end.pays_all not in end.winners else None
 
     def with_seat(self, seat: str, said: Said) -> Page:
         """The page with another word about a seat."""

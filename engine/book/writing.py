@@ -13,9 +13,10 @@ from engine import declared_checks as checks
 from engine.book import params as read
 from engine.book.fields import known_counts, last_tiles, needs_source
 from engine.book.params import Params
-from engine.book.sheets import Frame, kong_of, kongs_of, own_sheet
-from engine.book.words import KONG_KINDS, End, Kong, Page, Said
+from engine.book.sheets import Frame, check_sets, kong_of, kongs_of, own_sheet
+from engine.book.words import KONG_KINDS, End, Kong, Page, Said, touched
 from engine.chain import Refused
+from engine.declared_ends import golds_needed
 from engine.outcome import Foul, Win
 from engine.ruleset import Ruleset
 from engine.scoring import dealer_base
@@ -28,11 +29,14 @@ MOST_TRACES = 8
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who writes on what; `seat` is whose words they are."""
+    """Who writes on what; `seat` is whose words they are. `playing`: play goes on, so that what was entered of a hand
+    before is not held against what is touched now.
+    """
 
     frame: Frame
     page: Page
     seat: str
+    playing: bool = False
 
     @property
     def rules(self) -> Ruleset:
@@ -90,8 +94,8 @@ def _unflower(writer: Writer, params: Params, rule: str) -> Page:
 
 def _kong(writer: Writer, params: Params, rule: str) -> Page:
     kong = _kong_told(writer, params, rule)
-    changed = replace(writer.said, kongs=(*writer.said.kongs, kong))
-    _check_sets(writer.rules, changed)
+    changed = replace(writer.said, by_tiles=False, kongs=(*writer.said.kongs, kong))
+    check_sets(writer.rules, writer.seat, touched(changed) if writer.playing else changed)
     return writer.page.with_seat(writer.seat, changed)
 
 
@@ -101,11 +105,11 @@ def _unkong(writer: Writer, params: Params, rule: str) -> Page:
     if kong not in kongs:
         raise Refused("no_such_kong", rule, {"kind": kong.kind})
     kongs.remove(kong)
-    return writer.say(kongs=tuple(kongs))
+    return writer.say(by_tiles=False, kongs=tuple(kongs))
 
 
 def _kong_told(writer: Writer, params: Params, rule: str) -> Kong:
-    if writer.said.by_tiles:
+    if writer.said.by_tiles and not writer.playing:
         raise Refused("kongs_by_tiles", rule, {"seat": writer.seat})
     honour = read.flag(params, "honour", rule, False)
     return kong_of(writer.rules, read.word(params, "kind", KONG_KINDS, rule), honour)
@@ -123,14 +127,8 @@ def _items(writer: Writer, params: Params, rule: str) -> Page:
     if changes.get("golds") and writer.frame.gold is None:
         raise Refused("no_gold", "R8")
     changed = replace(writer.said, by_tiles=False, **changes)
-    _check_sets(writer.rules, changed)
+    check_sets(writer.rules, writer.seat, changed)
     return writer.page.with_seat(writer.seat, changed)
-
-
-def _check_sets(rules: Ruleset, said: Said) -> None:
-    sets = said.pongs_suited + said.pongs_honour + said.triplets_suited + said.triplets_honour + len(said.kongs)
-    if sets > rules.sets:
-        raise Refused("hand_size", "R20", {"sets": rules.sets})
 
 
 def _tiles(writer: Writer, params: Params, rule: str) -> Page:
@@ -171,7 +169,7 @@ def _hardness(writer: Writer, params: Params, rule: str) -> Page:
     checks.check_hardness(writer.rules, hardness)
     if writer.seat not in writer.end.winners:
         raise Refused("not_a_winner", rule, {"seat": writer.seat})
-    return writer.ended(hardness=hardness)
+    return writer.say(hardness=hardness)
 
 
 def _bid(writer: Writer, params: Params, rule: str) -> Page:
@@ -198,12 +196,9 @@ def _win(writer: Writer, params: Params, rule: str) -> Page:
     checks.check_wins(writer.rules, writer.frame.dealer, wins)
     if seat in writer.end.covered:
         raise Refused("covered_wins", "R39", {"seat": seat})
-    changed = _kept(writer.end, kind="win", wins=tuple(wins))
-    if changed.pays_all in changed.winners:
-        changed = replace(changed, pays_all=None)
-    if changed.winners != writer.end.winners:
-        changed = replace(changed, hardness=None)
-    return writer.page.with_end(changed)
+    if writer.frame.gold is None and golds_needed(new.way):
+        raise Refused("no_gold", "R8")
+    return writer.page.with_end(not_ended(writer.end, kind="win", wins=tuple(wins)))
 
 
 def _unwin(writer: Writer, params: Params, rule: str) -> Page:
@@ -219,7 +214,7 @@ def _unwin(writer: Writer, params: Params, rule: str) -> Page:
 def _drawn(writer: Writer, params: Params, rule: str) -> Page:
     last_drawer = read.maybe_seat(params, "last_drawer", rule)
     checks.check_draw(writer.rules, last_drawer)
-    return writer.page.with_end(_kept(writer.end, kind="draw", last_drawer=last_drawer, pays_all=None))
+    return writer.page.with_end(not_ended(writer.end, kind="draw", last_drawer=last_drawer))
 
 
 def _foul(writer: Writer, params: Params, rule: str) -> Page:
@@ -228,11 +223,11 @@ def _foul(writer: Writer, params: Params, rule: str) -> Page:
     checks.check_foul(writer.rules, seat, kind, ())
     if seat in writer.end.covered:
         raise Refused("covered_foul", "R39", {"seat": seat})
-    return writer.page.with_end(_kept(writer.end, kind="foul", foul=Foul(seat, kind), pays_all=None))
+    return writer.page.with_end(not_ended(writer.end, kind="foul", foul=Foul(seat, kind)))
 
 
-def _kept(end: End, **changes: Any) -> End:
-    """Another end of the hand: what is known of it beside how it ended stays."""
+def not_ended(end: End, **changes: Any) -> End:
+    """The hand goes on, or ended otherwise: what is told of it beside how it ended stays."""
     plain = replace(end, kind="", wins=(), foul=None, last_drawer=None)
     return replace(plain, **changes)
 
@@ -242,12 +237,10 @@ def _ready(writer: Writer, params: Params, rule: str) -> Page:
     foul = writer.end.foul
     if foul is None or writer.end.kind != "foul":
         raise Refused("no_foul", rule)
-    others = tuple(seat for seat in foul.ready if seat != writer.seat)
-    ready = tuple(seat for seat in SEATS if seat in others or (on and seat == writer.seat))
-    checks.check_foul(writer.rules, foul.seat, foul.kind, ready)
+    checks.check_foul(writer.rules, foul.seat, foul.kind, (writer.seat,) if on else ())
     if on and writer.seat in writer.end.covered:
         raise Refused("covered_ready", "R39", {"seat": writer.seat})
-    return writer.ended(foul=replace(foul, ready=ready))
+    return writer.say(ready=on)
 
 
 def _cover(writer: Writer, params: Params, rule: str) -> Page:

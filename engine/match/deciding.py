@@ -37,7 +37,7 @@ def fold(events: tuple[e.MatchEvent, ...] | list[e.MatchEvent], match: Match | N
 
 
 def _start(match: Match, asked: i.StartMatch) -> list[e.MatchEvent]:
-    _need(match, "match_running", "R41", "idle", "ended")
+    _need(match, "match_running", "P6", "idle", "ended")
     ids = [player.id for player in asked.players]
     if len(set(ids)) != len(SEATS) or len(ids) != len(SEATS) or not all(ids):
         raise Refused("four_players", "R2")
@@ -46,7 +46,7 @@ def _start(match: Match, asked: i.StartMatch) -> list[e.MatchEvent]:
     try:
         load_ruleset(asked.rules, asked.options)
     except RulesetError as error:
-        raise Refused("bad_rules", "R42", {"why": str(error)}) from error
+        raise Refused("bad_rules", "R42", {"field": error.field, "why": str(error)}) from error
     begun = e.MatchBegun(asked.players, asked.rules, asked.options, asked.hands, asked.minutes, asked.by_dice)
     return [begun] if asked.by_dice else [begun, e.Seated(dict(zip(SEATS, ids, strict=True)))]
 
@@ -78,12 +78,12 @@ def _throw_for_dealer(match: Match, thrown: i.ThrowForDealer) -> list[e.MatchEve
 
 
 def _begin_hand(match: Match, _: i.BeginHand) -> list[e.MatchEvent]:
-    _need(match, "not_between_hands", "R41", "between")
+    _need(match, "not_between_hands", "P6", "between")
     return [e.HandBegun(match.hand + 1)]
 
 
 def _book_played(match: Match, booked: i.BookPlayed) -> list[e.MatchEvent]:
-    _need(match, "no_hand", "R41", "playing")
+    _need(match, "no_hand", "P6", "playing")
     _check_deal(match, booked.end)
     golds = {seat: golds_held(held.concealed, booked.end.gold) for seat, held in booked.end.held.items()}
     settled = settle_outcome(match.rules, booked.end, match.chips_by_seat())
@@ -91,7 +91,7 @@ def _book_played(match: Match, booked: i.BookPlayed) -> list[e.MatchEvent]:
 
 
 def _book_declared(match: Match, booked: i.BookDeclared) -> list[e.MatchEvent]:
-    _need(match, "no_hand", "R41", "playing")
+    _need(match, "no_hand", "P6", "playing")
     sheet: Sheet = booked.sheet
     _check_deal(match, sheet.end)
     if sheet.rules != match.rules:
@@ -112,7 +112,9 @@ def _booked(match: Match, end: HandEnd, settled: Settlement, golds: Mapping[str,
         dealer=end.dealer,
         steps=end.steps,
         kind=end.outcome.kind,
-        wins=tuple({"seat": w.seat, "way": w.way, "golds": golds.get(w.seat)} for w in end.outcome.winners),
+        wins=tuple(
+            {"seat": w.seat, "way": w.way, "golds": golds.get(w.seat), "tile": w.tile} for w in end.outcome.winners
+        ),
         source=next((win.source for win in end.outcome.winners if win.source is not None), None),
         foul=end.outcome.foul.seat if end.outcome.foul else None,
         points={match.seats[seat]: amount for seat, amount in settled.net.items()},
@@ -139,10 +141,10 @@ def _over(match: Match) -> str:
 
 
 def _take_back(match: Match, asked: i.TakeBack) -> list[e.MatchEvent]:
-    _need(match, "cannot_undo", "R41", "between", "ended")
+    _need(match, "cannot_undo", "P5", "between", "ended")
     last = match.last_booking()
     if last is None or last.hand != match.hand or match.swapped:
-        raise Refused("cannot_undo", "R41")
+        raise Refused("cannot_undo", "P5")
     return [e.BookingVoided(last.hand, asked.why)]
 
 
@@ -157,9 +159,9 @@ def _extend(match: Match, asked: i.Extend) -> list[e.MatchEvent]:
     _check_agreed("hands", asked.hands, _MOST_HANDS)
     _check_agreed("minutes", asked.minutes, _MOST_MINUTES)
     if match.agreement is None or match.phase in ("idle", "ended"):
-        raise Refused("no_match", "R41")
+        raise Refused("no_match", "P6")
     if (asked.hands and not match.agreement.hands) or (asked.minutes and not match.agreement.minutes):
-        raise Refused("no_limit", "R41")
+        raise Refused("no_limit", "P6")
     return [e.MatchExtended(asked.hands, asked.minutes)] if asked.hands or asked.minutes else []
 
 
@@ -173,7 +175,7 @@ def _end(match: Match, _: i.EndMatch) -> list[e.MatchEvent]:
 
 def _stop(match: Match, why: str) -> list[e.MatchEvent]:
     if match.phase in ("idle", "ended"):
-        raise Refused("no_match", "R41")
+        raise Refused("no_match", "P6")
     if match.phase != "playing":
         return [e.MatchOver(why)]
     return [] if match.ending else [e.MatchEnding(why)]
@@ -189,7 +191,7 @@ def _dice(value: object) -> tuple[int, int]:
     try:
         return check_dice(value)
     except DiceError as error:
-        raise Refused("bad_value", "R1", {"why": str(error)}) from error
+        raise Refused("bad_value", "R1", {"field": "dice", "why": str(error)}) from error
 
 
 _INPUTS: Mapping[type[Any], Callable[[Match, Any], list[e.MatchEvent]]] = {

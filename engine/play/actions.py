@@ -34,6 +34,9 @@ COVER_REASONS: tuple[str, ...] = (
 )
 """R14, R16, R17, R39: what puts a seat out of the hand."""
 
+UNDRAWN = "undrawn"
+"""The `kind` of a cover of the seat whose draw is due, before it has drawn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Action:
@@ -41,7 +44,7 @@ class Action:
 
     `tile`: of discard, discard_down, tour_discard (the gold), kong_concealed, kong_added, and of a hu by 抢金 or 抢双游
     the tile dropped where one must be. `tiles`: of chi, the two own tiles in tile order. `way`: of hu. `kind`: of
-    expose_false, the false win. `reason`: of cover, one of `COVER_REASONS`.
+    expose_false, the false win; of cover `undrawn` or empty. `reason`: of cover, one of `COVER_REASONS`.
     """
 
     name: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from engine.play import events as e
-from engine.play.actions import COVER_REASONS, Action, Fault, No
+from engine.play.actions import COVER_REASONS, UNDRAWN, Action, Fault, No
 from engine.play.flow import PlayChain
 from engine.play.state import PlayState, asked
 from engine.play.wins import judge, ways
@@ -44,9 +44,13 @@ def check_exposed(state: PlayState, seat: str, action: Action) -> No | Fault:
 
 
 def check_cover(state: PlayState, seat: str, action: Action) -> No | Fault:
-    """R39: any seat that is in the hand can be put out of it, for a reason of the rule book."""
+    """R39: any seat that is in the hand can be put out of it, for a reason of the rule book; `undrawn` before the draw
+    that is due to it, which is then the next seat's.
+    """
     if action.reason not in COVER_REASONS:
         return No("bad_reason", "R39", {"reason": action.reason, "allowed": COVER_REASONS})
+    if action.kind and (action.kind != UNDRAWN or (state.phase, state.turn) != ("draw", seat)):
+        return No("drawn_already", "R39")
     return Fault(action.reason)
 
 

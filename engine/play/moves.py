@@ -206,7 +206,7 @@ MOVES: Mapping[str, Move] = {
     "discard": Move(_OWN, _TILE, _discards, check_discard, _discard(OPEN), _faulty_discards, sure=True),
     "pass": Move((*_ANSWERS, "lap", "flower"), (), lambda state, seat: (PASS,), _check_pass, _pass),
     "expose_false": Move((), ("kind",), _nothing, fouls.check_exposed, _punished, fouls.exposures),
-    "cover": Move((), ("reason",), _nothing, fouls.check_cover, _punished, fouls.coverings),
+    "cover": Move((), ("reason", "kind"), _nothing, fouls.check_cover, _punished, fouls.coverings),
 }
 
 MOVES_IN: Mapping[str, tuple[Move, ...]] = {

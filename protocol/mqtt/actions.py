@@ -203,8 +203,8 @@ _MATCH = (
     _once(
         "look", (), "any", "show this in `me.sheet`; `none` closes it",
         Param(
-            "what", "history, statistics, hand, record or none",
-            one_of("history", "statistics", "hand", "record", "none"),
+            "what", "history, statistics, hand, record, match or none",
+            one_of("history", "statistics", "hand", "record", "match", "none"),
         ),
         Param("page", "a whole number from 0 to 9999", whole(0, 9_999), required=False),
         Param("match", "the number of a match of the evening", whole(1, 1_000_000), required=False),

@@ -15,8 +15,10 @@ from protocol.mqtt.params import (
     OPTIONS,
     RULES,
     SEATING,
+    Accepts,
     Param,
     one_of,
+    text,
     whole,
 )
 
@@ -45,8 +47,7 @@ CHOICES: Mapping[str | int, Literal[1, 2]] = {1: 1, 2: 2, "first": 1, "second": 
 """What `decide` takes, and the version of the settlement that it means."""
 
 
-def _choice(value: object) -> bool:
-    return (type(value) is int and value in (1, 2)) or one_of("first", "second")(value)
+_CHOICE = Accepts(lambda value: type(value) in (int, str) and value in CHOICES, {"allowed": list(CHOICES)})
 
 
 COMMANDS: Mapping[str, Verb] = {
@@ -80,8 +81,11 @@ COMMANDS: Mapping[str, Verb] = {
         Verb("end", "floor", True, False, True, (), "end the match after this hand"),
         Verb(
             "decide", "floor", True, False, False,
-            (Param("choice", "1 or first, 2 or second", _choice),),
-            "decide an objection: the first settlement, or the objector's",
+            (
+                Param("choice", "1 or first, 2 or second", _CHOICE),
+                Param("want", "the id in the public book", text("[A-Za-z0-9_.-]{1,64}")),
+            ),
+            "decide what is open in the book: the first settlement, or the objector's",
         ),
         Verb(
             "rules", "owner", True, False, True, (RULES, LAYOUT, OPTIONS),
@@ -92,9 +96,10 @@ COMMANDS: Mapping[str, Verb] = {
             (
                 Param("match", "the number of a match of the evening", whole(1, 1_000_000), required=False),
                 Param("hand", "the number of a hand of the match", whole(1, 10_000), required=False),
-                Param("from", "the number of a record", _NUMBER, required=False),
+                Param("from", "the number of a record, or of a page of the whole match", _NUMBER, required=False),
+                Param("whole", "true or false", ON.accepts, required=False),
             ),
-            "the records of booked hands, as many as fit; `next` says from where to ask on",
+            "the records of booked hands, as many as fit, or of a whole match; `next` says from where to ask on",
         ),
         Verb("lock", "floor", True, False, True, (), "start nothing new until unlocked"),
         Verb("unlock", "floor", True, False, True, (), "undo lock"),

@@ -73,8 +73,9 @@ class Totals(Payload):
 
 
 class Book(Payload):
-    """The book of a hand that people tell, as far as everybody may see it."""
+    """The book of a hand that people tell, as far as everybody may see it. `id`: what the floor may decide now."""
 
+    id: Annotated[str, Field(max_length=64)] | None = None
     stage: Literal["keeping", "entry", "agreement", "objection", "vote", "closed"]
     kind: HandKind | None = None
     winners: tuple[Params, ...] = ()
@@ -129,7 +130,8 @@ class Person(Payload):
 class Match(Payload):
     """The match and how it stands. `points` are what was won or lost in it, `deck` the chips' worth of a deck of cards.
 
-    `left_min`: minutes left of the agreed time. `pausing`: the floor pauses the table after this hand.
+    `left_min`: minutes left of the agreed time. `pausing`: the floor pauses the table after this hand. From the second
+    match of an evening on, `evening` is what each player won or lost in all of them, `evening_bonus` the 课外 of it.
     """
 
     number: Count
@@ -144,15 +146,19 @@ class Match(Payload):
     chips: dict[Seat, int] | None = None
     deck: Literal[0, 100, 200, 300] = 0
     bonus: dict[Seat, int] = Field(default_factory=dict)
+    evening: dict[Player, int] = Field(default_factory=dict)
+    evening_bonus: dict[Player, int] = Field(default_factory=dict)
     swaps: dict[Seat, tuple[Code, ...]] = Field(default_factory=dict)
     steps: Count = 0
     pausing: bool = False
 
 
 class Sheet(Payload):
-    """What a seat asked to look at: rows of the history or the statistics, or the text of a record, by pages from 0."""
+    """What a seat asked to look at: rows of the history or the statistics, or the text of a hand's or a match's record,
+    by pages from 0.
+    """
 
-    what: Literal["history", "statistics", "hand", "record"]
+    what: Literal["history", "statistics", "hand", "record", "match"]
     page: Count = 0
     pages: Count = 1
     rows: tuple[Params, ...] = ()

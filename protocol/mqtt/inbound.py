@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -19,16 +20,21 @@ MAX_LIFETIME_MS = 10 * 60 * 1000
 class InputError(ValueError):
     """An input or command that is refused: `code` for the sender, the field at fault and what was expected there.
 
-    `id` and `client` are what the sender called itself and its message, empty where that could not be read.
+    `expected` says it in English, `limits` for programs (`params.Accepts`). `id` and `client` are what the sender
+    called itself and its message, empty where that could not be read.
     """
 
-    def __init__(self, code: str, field: str, expected: str, id: str = "", client: str = "") -> None:
+    def __init__(
+        self, code: str, field: str, expected: str, id: str = "", client: str = "",
+        limits: Mapping[str, Any] | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(f"{field}: {code}, expected {expected}")
         self.code = code
         self.field = field
         self.expected = expected
         self.id = id
         self.client = client
+        self.limits = dict(limits or {})
 
 
 def parse_input(payload: bytes, epoch: int) -> SeatInput:
@@ -47,7 +53,7 @@ def parse_input(payload: bytes, epoch: int) -> SeatInput:
     if action is None:
         raise InputError("unknown_action", "action", "one of " + ", ".join(ACTIONS), said.id)
     if said.epoch != epoch:
-        raise InputError("old_epoch", "epoch", str(epoch), said.id)
+        raise InputError("old_epoch", "epoch", str(epoch), said.id, limits={"allowed": [epoch]})
     if not action.prompts and said.want:
         raise InputError("bad_value", "want", f"an empty string with {said.action}", said.id)
     if action.prompts and not said.want:
@@ -113,9 +119,9 @@ def _known(given: dict[str, Any], known: tuple[Param, ...], where: str, id: str,
         field = f"{where}.{param.name}"
         if param.name not in given:
             if param.required:
-                raise InputError("missing", field, param.expected, id, client)
+                raise InputError("missing", field, param.expected, id, client, param.accepts.limits)
         elif not param.accepts(given[param.name]):
-            raise InputError("bad_value", field, param.expected, id, client)
+            raise InputError("bad_value", field, param.expected, id, client, param.accepts.limits)
     return {param.name: given[param.name] for param in known if param.name in given}
 
 

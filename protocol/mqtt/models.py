@@ -114,7 +114,10 @@ class Command(Payload):
 
 
 class Response(Payload):
-    """What became of a command: `accepted` or `rejected`, then `done` or `failed`."""
+    """What became of a command: `accepted` or `rejected`, then `done` or `failed`.
+
+    `field` and `expected` tell a programmer what was wrong with it; `rule` and `params` go with a code of the rules.
+    """
 
     id: str
     verb: str
@@ -122,6 +125,8 @@ class Response(Payload):
     code: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,40}$")] = ""
     field: str = ""
     expected: str = ""
+    rule: str = ""
+    params: Params = Field(default_factory=dict)
     result: dict[str, Any] = Field(default_factory=dict)
 
 

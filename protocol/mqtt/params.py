@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from protocol.mqtt.parts import FACE
 from protocol.mqtt.topics import SEATS
 
-Accepts = Callable[[Any], bool]
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """A check of a value. `limits` says for programs what is accepted: `allowed` values, `least`, `most` of a number,
+    the `pattern` of a text, the `length` of a list from and to, `null` where null is too; empty where none says it.
+    """
+
+    fits: Callable[[Any], bool]
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, value: Any) -> bool:
+        return self.fits(value)
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One named value of an action or command; `expected` is told to whoever sent another."""
+    """One named value of an action or command; `expected` says in English what may stand there."""
 
     name: str
     expected: str
@@ -25,43 +36,40 @@ class Param:
 
 def whole(low: int, high: int) -> Accepts:
     """A whole number within bounds; true and false are none."""
-    return lambda value: type(value) is int and low <= value <= high
+    return Accepts(lambda value: type(value) is int and low <= value <= high, {"least": low, "most": high})
 
 
 def text(pattern: str) -> Accepts:
     """A text of this pattern, whole."""
     compiled = re.compile(pattern)
-    return lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None
+    return Accepts(lambda value: isinstance(value, str) and compiled.fullmatch(value) is not None, {"pattern": pattern})
 
 
 def one_of(*words: str) -> Accepts:
     """One of these words."""
-    return lambda value: isinstance(value, str) and value in words
+    return Accepts(lambda value: isinstance(value, str) and value in words, {"allowed": list(words)})
 
 
 def some(accepts: Accepts, least: int, most: int) -> Accepts:
     """A list of so many values, each accepted."""
-    return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(accepts, value))
+    return Accepts(
+        lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(accepts, value)),
+        {"length": [least, most]},
+    )
 
 
-def flag(value: Any) -> bool:
-    """True or false."""
-    return isinstance(value, bool)
+flag = Accepts(lambda value: isinstance(value, bool), {"allowed": [True, False]})
+"""True or false."""
 
+either_step = Accepts(lambda value: type(value) is int and value in (1, -1), {"allowed": [1, -1]})
 
-def either_step(value: Any) -> bool:
-    """1 or -1."""
-    return type(value) is int and value in (1, -1)
-
-
-def document(value: Any) -> bool:
-    """A JSON object of at most 64 fields."""
-    return isinstance(value, dict) and len(value) <= 64
+document = Accepts(lambda value: isinstance(value, dict) and len(value) <= 64)
+"""A JSON object of at most 64 fields."""
 
 
 def or_null(accepts: Accepts) -> Accepts:
     """What is accepted, or null."""
-    return lambda value: value is None or accepts(value)
+    return Accepts(lambda value: value is None or accepts(value), {**accepts.limits, "null": True})
 
 
 def run_of(least: int, most: int) -> Accepts:
@@ -72,7 +80,7 @@ def run_of(least: int, most: int) -> Accepts:
             return _RUN(value) and least <= sum(character.isdigit() for character in value) <= most
         return some(face, least, most)(value)
 
-    return accepts
+    return Accepts(accepts, {"length": [least, most]})
 
 
 def _meld(value: Any) -> bool:
@@ -106,6 +114,6 @@ ON = Param("on", "true or false", flag)
 MELDS = Param(
     "melds",
     'a list of at most 5 objects such as {"kind": "pong", "tiles": ["5z", "5z", "5z"]}',
-    some(_meld, 0, 5),
+    some(Accepts(_meld), 0, 5),
     required=False,
 )

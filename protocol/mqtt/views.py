@@ -133,7 +133,10 @@ class Tail(Payload):
 
 
 class FlowerTurn(Payload):
-    """Whose turn it is to replace flowers, how many, and from where."""
+    """Whose turn it is to replace flowers. `count` have been laid out, `positions` are the tiles drawn for them.
+
+    How many the seat holds is told in its own want `flowers` alone.
+    """
 
     round: Count
     seat: Seat

@@ -190,7 +190,10 @@ def _count_wrong(person: Person, view: SeatView, sight: Sight, want: Want) -> It
 
 
 def _reader_check(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
-    """Eyes decide; `seen` and `believed` are what the reader shows too much and too little, a drawn tile unnamed."""
+    """Eyes decide; `seen` and `believed` are what the reader shows too much and too little, a drawn tile unnamed.
+
+    Where neither is true in one's own turn the display takes what was discarded; who has not discarded just goes on.
+    """
     lying = Counter(_zone(person, sight, text(want, "zone")))
     believed, seen = Counter(texts(want, "believed")), Counter(texts(want, "seen"))
     counts = want.params.get("counts")
@@ -200,8 +203,13 @@ def _reader_check(person: Person, view: SeatView, sight: Sight, want: Want) -> I
         as_seen = lying.total() == counts.get("seen")
     else:
         as_seen = bool(believed - lying) and not seen - lying
-    answer = "seen" if as_seen and "seen" in want.actions else "believed"
-    yield Intention(answer, want=want.id, pace="think")
+    turn = next((other for other in view.me.wants if other.verb == "turn"), None)
+    if as_seen and "seen" in want.actions:
+        yield Intention("seen", want=want.id, pace="think")
+    elif turn is None or not believed - lying:
+        yield Intention("believed", want=want.id, pace="think")
+    elif len(sight.hand) % 3 == 1 and sight.discards[person.seat]:
+        yield Intention("discard", {"tile": sight.discards[person.seat][-1]}, want=turn.id, pace="think")
 
 
 # --- mistakes ---------------------------------------------------------------------------------------------------------

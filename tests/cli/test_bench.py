@@ -16,7 +16,7 @@ import cli.bench
 from cli.bench import BENCHMARKS
 from cli.benchmarks import hands
 from cli.benchmarks.mqtt import connect_packet, whole_packet
-from cli.benchmarks.opening import People
+from cli.benchmarks.people import People, Player, by_brain, by_chance
 from cli.benchmarks.rows import Goal, Row, in_turn, percentile, written
 from cli.main import kaijin
 from engine.tiles import SEATS
@@ -135,17 +135,35 @@ def test_mixed_hands_are_hands() -> None:
         assert max(Counter(tiles).values()) <= 4
 
 
-@pytest.mark.parametrize("rules", ["new-xiamen-120", "classic-xiamen-144"])
-def test_people_open_hands(rules: str) -> None:
-    people = People(rules, hands=2, seed=3)
-    people.play(lambda state: state.phase == "opening")
-    play = people.state.play
+@pytest.mark.parametrize("rules", ["new-xiamen-120", "classic-xiamen-144", "bijin-xiamen-144", "basic-136"])
+@pytest.mark.parametrize("player", [by_chance, by_brain])
+def test_people_play_whole_hands(rules: str, player: Player) -> None:
+    people = People(rules, hands=2, seed=3, player=player)
+    people.play(lambda state: state.play.game is not None)
+    play, dealer = people.state.play, people.state.dealer
+    hand = people.state.match.rules.hand
     held = {seat: len(play.seen[seat, "hand"]) for seat in SEATS}
-    dealer = people.state.dealer
-    assert held == {seat: 17 if seat == dealer else 16 for seat in SEATS}
+    assert held == {seat: hand + (seat == dealer) for seat in SEATS}
     people.play(lambda state: state.phase == "ended")
-    assert people.state.result is not None
-    assert people.state.result.hand == 2
+    book = people.state.session.book
+    assert [booking.hand for booking in book] == [1, 2]
+    assert all(sum(booking.points.values()) == 0 for booking in book)
+    assert people.inputs > people.chosen > 50
+
+
+def test_the_same_seed_plays_the_same_hands() -> None:
+    one, other = (People("new-xiamen-120", hands=1, seed=5, player=by_brain) for _ in range(2))
+    for people in (one, other):
+        people.play(lambda state: state.phase == "ended")
+    assert one.state == other.state and one.inputs == other.inputs
+
+
+@pytest.mark.parametrize("name", ["opening", "table"])
+def test_the_hands_of_the_engine_are_measured(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cli.benchmarks.opening.HANDS", 2)
+    monkeypatch.setattr("cli.benchmarks.table.HANDS", 1)
+    rows = json.loads(run("--only", name, "--json").stdout)["rows"]
+    assert rows and all(row["value"] is not None and row["value"] > 0 for row in rows), rows
 
 
 def test_packets_are_cut_out_of_whatever_has_arrived() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import aiomqtt
 import pytest
 
-from controller.broker import BrokerAddress
+from controller.broker_address import BrokerAddress
 from controller.clock import SystemClock
 from controller.daemon import Daemon
 from controller.notify import Notifier

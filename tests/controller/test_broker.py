@@ -16,7 +16,8 @@ from pathlib import Path
 import aiomqtt
 import pytest
 
-from controller.broker import BrokerAddress, BrokerSession, never_retained, read_retained
+from controller.broker import BrokerSession, never_retained
+from controller.broker_address import BrokerAddress, read_retained
 from controller.private_broker import BrokerError, PrivateBroker
 from protocol.mqtt.topics import Topics
 
@@ -216,7 +217,8 @@ async def test_the_will_says_lost_and_a_clean_stop_says_offline(broker: PrivateB
 
     crashing = """
 import asyncio, os, sys
-from controller.broker import BrokerAddress, BrokerSession
+from controller.broker import BrokerSession
+from controller.broker_address import BrokerAddress
 async def main():
     topic = "kaijin/1/hall-7/availability"
     where = BrokerAddress(port=int(sys.argv[1]), user="hall-7", password=sys.argv[2])

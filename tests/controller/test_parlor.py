@@ -7,9 +7,14 @@ from typing import Any
 
 import pytest
 
-from controller.journal import NewRecord, read_events
+from controller.core import MOST_PENDING
+from controller.journal import read_events
 from controller.private_broker import PrivateBroker
+from controller.records import NewRecord
 from controller.settings import Settings
+from engine import inputs as i
+from engine.chain import Refused
+from engine.record_match import parse_match
 from protocol.mqtt.topics import Topics
 from protocol.serial import messages as serial
 from tests.controller.board import Board
@@ -169,11 +174,26 @@ async def test_the_service_key_held_long_parks_and_lets_go_on(
 
 
 async def test_an_objection_is_decided_only_where_there_is_one(parlor: Parlor, settings: Settings) -> None:
-    assert await parlor.refused("decide", choice="first") == "no_objection"
-    assert await parlor.refused("decide", choice=2) == "no_objection"
-    bad = await parlor.asks("decide", choice="third")
+    assert await parlor.refused("decide", choice="first", want="1.vote-1.1") == "no_objection"
+    ended = await parlor.asks("decide", choice=2, want="1.vote-1.1")
+    assert (ended["code"], ended["rule"], ended["expected"]) == ("no_objection", "P4", "")
+    bad = await parlor.asks("decide", choice="third", want="1.vote-1.1")
     assert (bad["outcome"], bad["code"], bad["field"]) == ("rejected", "bad_value", "args.choice")
+    bad = await parlor.asks("decide", choice="first")
+    assert (bad["outcome"], bad["code"], bad["field"]) == ("rejected", "missing", "args.want")
     assert list(read_events(settings.journal.path)) == []
+
+
+async def test_a_refusal_of_the_rules_is_answered_with_its_rule_and_params(
+    parlor: Parlor, running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ask(happened: i.Input, cause: str | None = None) -> None:
+        raise Refused("bad_number", "R41", {"what": "hands", "most": 10_000})
+
+    monkeypatch.setattr(running.daemon._core, "ask", ask)
+    ended = await parlor.asks("extend", hands=10_000)
+    assert (ended["code"], ended["rule"], ended["params"]) == ("bad_number", "R41", {"what": "hands", "most": 10_000})
+    assert ended["expected"] == ""
 
 
 async def test_records_are_exported_by_as_many_as_fit(parlor: Parlor, running: Running) -> None:
@@ -195,6 +215,8 @@ async def test_records_are_exported_by_as_many_as_fit(parlor: Parlor, running: R
     assert found[0]["text"] == texts[1] and found[-1]["text"] == "again"
     assert [one["hand"] for one in (await parlor.does("export", match=1, hand=2))["records"]] == [2, 2]
     assert (await parlor.does("export", match=2)) == {"records": [], "next": None}
+    assert await parlor.refused("export", whole=True) == "no_match"
+    assert await parlor.refused("export", whole=True, hand=2) == "bad_value"
     await journal.append([], stamp, 1, records=[NewRecord(2, 1, "x" * 9000)])
     (long,) = (await parlor.does("export", match=2))["records"]
     assert long["text"] is None and long["bytes"] == 9000
@@ -224,11 +246,60 @@ async def test_a_seat_looks_at_the_evening_and_nobody_else_hears_of_it(
     assert len(list(read_events(settings.journal.path))) == events
 
 
+async def test_the_record_of_a_match_is_exported_and_looked_at_before_its_first_hand(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    await start(broker, ear, board, rules="new-xiamen-120", hands=8)
+    found = await parlor.does("export", whole=True)
+    assert (found["match"], found["page"], found["pages"], found["next"]) == (1, 0, 1, None)
+    record = parse_match(found["text"])
+    assert (record.number, record.rules, record.hands) == (1, "new-xiamen-120", 8)
+    assert await parlor.refused("export", whole=True, match=2) == "no_match"
+    assert await parlor.refused("export", whole=True, **{"from": 1}) == "bad_value"
+    body = {"id": "m", "epoch": 1, "want": "", "action": "look", "params": {"what": "match"}}
+    await say(broker, f"{TABLE}-W", TOPICS.seat_input("W"), body)
+    assert (await ear.answer("W", "m"))["ok"]
+    sheet = ear.latest[TOPICS.seat("W")]["data"]["me"]["sheet"]
+    assert (sheet["what"], sheet["match"], sheet["page"], sheet["text"]) == ("match", 1, 0, found["text"])
+
+
 async def test_a_look_at_nothing_known_is_refused(parlor: Parlor, broker: PrivateBroker, ear: Ear) -> None:
+    """What may be looked at is told for programs: no sentence travels to a seat."""
     topics = Topics(TABLE)
     body = {"id": "l", "epoch": 1, "want": "", "action": "look", "params": {"what": "walls"}}
     await say(broker, f"{TABLE}-S", topics.seat_input("S"), body)
-    assert (await ear.answer("S", "l"))["code"] == "bad_value"
+    answer = await ear.answer("S", "l")
+    assert answer["code"] == "bad_value"
+    allowed = ["history", "statistics", "hand", "record", "match", "none"]
+    assert answer["params"] == {"field": "params.what", "allowed": allowed}
+    await press(broker, ear, "S", "bad", "start", "start", rules="no-such-rules")
+    answer = await ear.answer("S", "bad")
+    assert (answer["code"], answer["params"]) == ("bad_rules", {"field": "rules"})
+
+
+async def test_presses_beyond_those_that_may_wait_are_answered_busy(parlor: Parlor, running: Running, ear: Ear) -> None:
+    core = running.daemon._core
+    for number in range(MOST_PENDING + 3):
+        core.seat_says("S", f"p-{number}", i.SeatAction("S", "1.claim-1.1", "pass", {}))
+    codes = [answer["code"] for answer in core.answers.shown()["S"]]
+    assert codes == ["busy"] * 3
+    assert (await ear.answer("S", "p-31"))["code"] == "late"
+
+
+async def test_metrics_tell_no_refusal_of_the_engine_from_another(parlor: Parlor, running: Running, ear: Ear) -> None:
+    """Which rule a press breaks may follow from its tiles; that it comes late, or is no input at all, does not."""
+    core = running.daemon._core
+
+    def counted(outcome: str) -> float:
+        return core._metrics.registry.get_sample_value("kaijin_inputs_total", {"outcome": outcome}) or 0.0
+
+    before = counted("refused")
+    core.seat_says("S", "e-1", i.SeatAction("S", "1.claim-1.1", "pass", {}))
+    core.seat_says("S", "e-2", i.StartMatch("no-such-rules"))
+    assert (await ear.answer("S", "e-1"))["code"] == "late" and (await ear.answer("S", "e-2"))["code"] == "bad_rules"
+    assert counted("refused") == before + 2 and counted("bad_rules") == counted("late") == 0
+    core.refuse("S", "e-3", "bad_value")
+    assert counted("bad_value") == 1
 
 
 async def test_stopping_takes_less_than_5_s_while_a_match_is_being_parked(

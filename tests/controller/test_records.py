@@ -13,13 +13,18 @@ from pydantic_core import to_json
 from controller import journal as journals
 from controller.clock import Stamp
 from controller.core import Core, Speeds
-from controller.journal import JournalError, NewEvent, NewRecord, open_journal, read_records
+from controller.journal import JournalError, NewEvent, open_journal, read_records
 from controller.live import TableFacts
+from controller.matches import Matches, parts
 from controller.metrics import Metrics
 from controller.publisher import Step
+from controller.records import NewRecord
 from controller.sheets import Sheets
 from engine import events as e
+from engine.events import encode_event
+from engine.export import match_record
 from engine.match.state import Match
+from engine.record_match import HandOf, parse_match
 from engine.state import State
 from engine.table import apply
 from protocol.mqtt.hands import Sheet
@@ -115,6 +120,11 @@ def test_what_is_no_journal_has_no_records(tmp_path: Path) -> None:
 # -- sheets ------------------------------------------------------------------------------------------------------------
 
 
+async def no_match(session: Match, number: int) -> str:
+    """No record of any match."""
+    return ""
+
+
 class Shelf:
     """Records as the journal gives them."""
 
@@ -138,7 +148,7 @@ def shown(sheets: Sheets, session: Match, seat: str = "E") -> dict[str, Any]:
 async def test_history_and_statistics_say_what_the_book_says(sensing: str) -> None:
     evening, _ = an_evening(seed=8, sensing=sensing, hands=10)
     session = evening.walker.state.session
-    sheets = Sheets(Shelf({}))
+    sheets = Sheets(Shelf({}), no_match)
     await sheets.look("E", {"what": "history"}, session)
     first = shown(sheets, session)
     rows = list(first["rows"])
@@ -159,7 +169,7 @@ async def test_history_and_statistics_say_what_the_book_says(sensing: str) -> No
 async def test_a_hand_shows_what_the_player_paid_in_it_whichever_chair_he_has_now() -> None:
     evenings = (an_evening(seed=seed, hands=4)[0].walker.state.session for seed in range(20))
     session = next(one for one in evenings if any(booking.transfers and not booking.voided for booking in one.book))
-    sheets = Sheets(Shelf({}))
+    sheets = Sheets(Shelf({}), no_match)
     one = [booking for booking in session.book if not booking.voided and booking.transfers][-1]
     await sheets.look("S", {"what": "hand", "hand": one.hand}, session)
     sheet = shown(sheets, session, "S")
@@ -179,7 +189,7 @@ async def test_the_text_of_a_record_comes_whole_by_pages() -> None:
     session = evening.walker.state.session
     last = [one for one in session.book if not one.voided][-1]
     text = evening.texts[-1]
-    sheets = Sheets(Shelf({(last.match, last.hand): text}))
+    sheets = Sheets(Shelf({(last.match, last.hand): text}), no_match)
     await sheets.look("E", {"what": "record"}, session)
     first = shown(sheets, session)
     assert (first["match"], first["hand"]) == (last.match, last.hand) and first["pages"] > 1
@@ -190,3 +200,44 @@ async def test_the_text_of_a_record_comes_whole_by_pages() -> None:
     assert "".join(parts) == text
     await sheets.look("E", {"what": "record", "page": 99}, session)
     assert shown(sheets, session)["page"] == first["pages"] - 1
+
+
+@pytest.mark.parametrize("sensing", ["none", "full"])
+async def test_the_text_of_a_match_comes_whole_by_pages_from_the_journal(tmp_path: Path, sensing: str) -> None:
+    """With the hands taken back in it, as `kaijin rules play` replays it; kept until the session goes on."""
+    evening, taken = an_evening(seed=8, sensing=sensing, hands=3)
+    session = evening.walker.state.session
+    core = a_core(taken[0][0].before)
+    journal, _ = open_journal(tmp_path / "t.journal", list)
+    for steps in taken:
+        stored = []
+        for step in steps:
+            body = encode_event(step.event)
+            stored.append(NewEvent(step.before.hand, body.pop("type"), body))
+        await journal.append(stored, STAMP, 1, records=core._records(steps))
+    sheets = Sheets(Shelf({}), Matches(journal.path).text)
+    await sheets.look("E", {"what": "match"}, session)
+    first = shown(sheets, session)
+    assert first["what"] == "match" and first["match"] == session.match
+    assert first["pages"] > 1 or sensing == "none"
+    texts = []
+    for page in range(first["pages"]):
+        await sheets.look("E", {"what": "match", "match": session.match, "page": page}, session)
+        texts.append(shown(sheets, session)["text"])
+    said = [step.event.event for steps in taken for step in steps if isinstance(step.event, e.SessionSaid)]
+    assert "".join(texts) == match_record(said, evening.texts)
+    record = parse_match("".join(texts))
+    assert sum(isinstance(line, HandOf) for line in record.lines) == len(session.book)
+    await sheets.look("E", {"what": "match", "match": 9}, session)
+    assert shown(sheets, session)["missing"] == "no_record"
+    await sheets.look("E", {"what": "match"}, Match())
+    assert shown(sheets, session)["missing"] == "no_record"
+    await journal.close()
+
+
+def test_the_parts_of_a_text_are_whole_lines_of_so_many_bytes() -> None:
+    text = "".join(f"{'牌' * n}\n" for n in range(60)) + "x" * 400 + "\nend"
+    found = parts(text, 300)
+    assert "".join(found) == text and all(part.endswith("\n") for part in found[:-1])
+    assert all(len(to_json(part)) <= 300 or part.count("\n") == 1 for part in found)
+    assert len(found) < 30 and parts("", 300) == ()

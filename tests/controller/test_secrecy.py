@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -20,9 +21,9 @@ from engine.opening import next_to_flip
 from engine.play import events as p
 from engine.play.state import PlayState, Tour, place_of_next
 from engine.readings import coming_draw, hand_is
-from engine.state import State
-from engine.table import apply, decide, fold
-from engine.tiles import ALL_FACES, FLOWERS, SEATS, is_flower
+from engine.state import State, flower_turn_seat
+from engine.table import apply, decide, fold, wants
+from engine.tiles import ALL_FACES, FLOWERS, SEATS, is_flower, play_order
 from tests.engine.walker import Walker
 
 LIVE = Live(TableFacts("new-xiamen-120", "zhitui", "full", "read", "guide", 2, 0))
@@ -178,6 +179,132 @@ def test_a_flower_that_is_drawn_looks_like_any_tile_until_it_is_laid_out() -> No
     assert compared >= 20
 
 
+def _flower_comes(state: State) -> Iterator[State]:
+    """The table about to draw a flower, then a plain tile: in turn and, where nobody is in a tour, in laps of one."""
+    game = state.play.game
+    draw = coming_draw(game) if game is not None else None
+    if game is None or draw is None or not hand_is(state, draw.seat, game.seats[draw.seat].hand):
+        return
+    laid = {face for own in game.seats.values() for face in own.flowers}
+    flower = next((face for face in FLOWERS if face not in laid), None)
+    if flower is None or len(game.left) < 30:
+        return
+    wall = list(game.deal.wall)
+    tail = [place for place in game.deal.tail if place in game.left]
+    coming = tail if game.end == "tail" else [game.left[0], *tail]
+    plain = [face for face in ("9s", "8s", "7s") if face != game.deal.gold]
+    wall[coming[0]], wall[coming[1]] = flower, plain[0]
+    game = game.but(deal=replace(game.deal, wall=tuple(wall)))
+    faces = {**state.play.wall, **{state.play.places[place]: wall[place] for place in coming[:2]}}
+    others = tuple(seat for seat in play_order(draw.seat)[1:])
+    for tour in (game.tour,) if game.tour else (None, Tour(draw.seat, 2, 1, ()), Tour(others[2], 2, 0, others[:1])):
+        yield replace(state, play=replace(state.play, game=game.but(tour=tour), wall=faces))
+
+
+Story = list[tuple[State, list[tuple[str, str, dict[str, Any]]]]]
+"""States, and what the stream says on the way to each."""
+
+
+def _may_win(state: State, ready: bool, chain: int) -> State:
+    """The same table, the seat to draw youjin-ready or not (R22), so many flowers behind it in one chain (R26)."""
+    game = state.play.game
+    assert game is not None
+    seats = {**game.seats, game.turn: game.seats[game.turn].but(ready=ready)}
+    return replace(state, play=replace(state.play, game=game.but(seats=seats, chain=chain)))
+
+
+def _go_on(state: State, early: bool) -> Story:
+    """A flower is drawn, laid out and does not win, its replacement is drawn: before that is pressed where `early`."""
+    game = state.play.game
+    draw = coming_draw(game) if game is not None else None
+    assert game is not None and draw is not None
+    seat, own = draw.seat, game.seats[draw.seat]
+    tail = next(at for at in game.deal.tail if at in game.left and at != place_of_next(game, game.end))
+    story = _fed(
+        state,
+        i.ZoneSeen(seat, "hand", (*own.hand, draw.tile)),
+        i.ZoneSeen(seat, "flowers", (*own.flowers, draw.tile)),
+        i.ZoneSeen(seat, "hand", own.hand),
+    )
+    if game.tour is not None and game.tour.owner != seat:
+        return story
+    drawn = i.ZoneSeen(seat, "hand", (*own.hand, game.deal.wall[tail]))
+    return story + (_fed(story[-1][0], drawn, "pass") if early else _fed(story[-1][0], "pass", drawn))
+
+
+def _fed(state: State, *inputs: i.Input | str) -> Story:
+    """Inputs in turn, `pass` where a flower may win and need not (R22); up to where the seat has to win."""
+    story: Story = []
+    for happened in inputs:
+        events: tuple[e.Event, ...] = ()
+        if not isinstance(happened, str):
+            events = decide(state, happened)
+        elif asked := [want for want in wants(state) if want.verb == "flower"]:
+            if any(option.get("way") not in ("sanhuayou", None) for option in asked[0].params["options"]):
+                break
+            events = decide(state, i.SeatAction(asked[0].seat, str(asked[0].id), happened, {}))
+        said = told(state, events)
+        state = fold(events, state)
+        story.append((state, said))
+    return story
+
+
+@pytest.mark.parametrize("early", [False, True])
+@pytest.mark.parametrize(("ready", "chain"), [(True, 0), (False, 2)])
+def test_that_a_flower_may_win_is_nobody_elses_to_know(ready: bool, chain: int, early: bool) -> None:
+    """R22, R26: a seat that lays a drawn flower looks the same whether or not it may win by it, in turn and in laps."""
+    compared: Counter[str] = Counter()
+    for _, _, state in steps(Walker("new-xiamen-120", hands=1, seed=5)):
+        for table in _flower_comes(state):
+            game = table.play.game
+            assert game is not None
+            seat = game.turn
+            kind = "turn" if game.tour is None else "own tour" if game.tour.owner == seat else "lap"
+            winning, plain = _go_on(_may_win(table, ready, chain), early), _go_on(_may_win(table, False, 0), early)
+            for (first, said), (second, said_too) in zip(winning, plain, strict=False):
+                assert first.play.game is not None and second.play.game is not None
+                compared[kind] += (first.play.game.phase, second.play.game.phase) == ("flower", "draw")
+                assert public_view(first, LIVE) == public_view(second, LIVE)
+                assert lamps(first) == lamps(second)
+                for watcher in set(SEATS) - {seat}:
+                    assert seat_view(first, watcher, LIVE) == seat_view(second, watcher, LIVE)
+                assert said == said_too
+            stories = [[one for _, said in story for one in said] for story in (winning, plain[: len(winning)])]
+            assert stories[0] == stories[1] and [name for _, name, _ in stories[0]][:2] == ["drawn", "flower"]
+            compared[f"{kind} told"] += len(winning) == len(plain)
+    assert compared["turn"] > 20 and compared["lap told"] > 20
+    assert compared["own tour"] > 20 if ready else compared["turn told"] > 20
+
+
+def test_how_many_flowers_a_seat_is_to_replace_is_its_own_to_know_until_they_lie_there() -> None:
+    """R7: whose turn it is everybody sees; the table says no more of the flowers in its hand, nor do its lamps."""
+    compared = grown = 0
+    for _, _, state in steps(Walker("new-xiamen-120", hands=3, seed=11)):
+        seat = flower_turn_seat(state)
+        if not seat:
+            continue
+        hand = state.play.hands[seat]
+        plain = next(place for place, face in enumerate(hand) if not is_flower(face))
+        more = next(face for face in FLOWERS if face not in (*hand, *state.play.flowers[seat]))
+        hands = {**state.play.hands, seat: (*hand[:plain], more, *hand[plain + 1 :])}
+        other = replace(state, play=replace(state.play, hands=hands))
+        public = public_view(state, LIVE)
+        assert public == public_view(other, LIVE) and lamps(state) == lamps(other)
+        for watcher in set(SEATS) - {seat}:
+            assert seat_view(state, watcher, LIVE) == seat_view(other, watcher, LIVE)
+        wanted = [
+            next(want for want in seat_view(one, seat, LIVE)["me"]["wants"] if want["verb"] == "flowers")
+            for one in (state, other)
+        ]
+        assert wanted[1]["params"]["count"] == wanted[0]["params"]["count"] + 1
+        laid = set(state.play.seen.get((seat, "flowers"), ())) - set(state.play.flowers[seat])
+        turn = public["flower_turn"]
+        assert turn["count"] == len(laid) and turn["positions"] == public["tail"]["next"][: len(laid)]
+        compared += not laid
+        grown += bool(laid)
+    assert compared > 5 and grown > 2
+
+
 # -- whole hands -------------------------------------------------------------------------------------------------------
 
 
@@ -227,7 +354,7 @@ def test_no_public_word_of_whole_hands_names_a_concealed_tile(rules: str, layout
 
 def test_face_down_discards_and_tiles_put_away_are_counted_and_not_named() -> None:
     """R23: 明游. The owner's discard lies face down; what the others put away lies aside."""
-    walker = Walker("xiamen-offline", options=(("tour_discard", "ming"),), hands=1, seed=3)
+    walker = Walker("xiamen-offline", options={"tour_discard": "ming"}, hands=1, seed=3)
     walker.run(lambda state: state.play.game is not None and len(state.play.game.discards) > 6)
     state, game = walker.state, walker.state.play.game
     assert game is not None
@@ -252,7 +379,7 @@ SECRET = (e.HandSeen, e.WallRead, e.SeatPlayed, e.HandAccepted, e.ZoneAccepted, 
 
 
 def test_the_public_stream_tells_no_answer_and_no_reading() -> None:
-    """What a reader shows is told as the draw that it is; an answer in a window not at all."""
+    """What a reader shows is told as the draw or the flower that it is; an answer in a window not at all."""
     walker = Walker("new-xiamen-120", hands=3, seed=2)
     quiet: set[str] = set()
     for before, events, _ in steps(walker):
@@ -261,7 +388,7 @@ def test_the_public_stream_tells_no_answer_and_no_reading() -> None:
             after = apply(state, event)
             said = public_events(event, state, after)
             if isinstance(event, SECRET):
-                assert {name for _, name, _ in said} <= {"drawn"}
+                assert {name for _, name, _ in said} <= {"drawn", "flower"}
                 quiet.add(type(event).__name__)
             if isinstance(event, e.Played) and type(event.event).__name__ == "ClaimAnswered":
                 assert said == ()

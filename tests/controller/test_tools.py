@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from cli.doctor import doctor
 from cli.journal import journal
 from cli.link import link
-from controller.broker import BrokerAddress
+from controller.broker_address import BrokerAddress
 from controller.clock import Stamp
 from controller.journal import NewEvent, open_journal
 from controller.private_broker import PrivateBroker

@@ -33,6 +33,10 @@ window.measure = {
     if (at.height < least || at.width < 48) out.push(`small: ${node.className} ${at.width}x${at.height}`);
     if (node.scrollWidth > node.clientWidth + 1) out.push(`cut: ${node.className} ${node.textContent}`);
   }
+  // What is pushed to the end of its place sticks out above, where nothing scrolls to it.
+  const body = document.querySelector("#panel > .body");
+  if (seen(body)) for (const node of body.querySelectorAll("*"))
+    if (seen(node) && !node.closest("svg svg") && box(node).top < box(body).top - 1) out.push(`above the body: ${node.className.baseVal ?? node.className}`);
   const parts = [...document.querySelectorAll("#panel > *")].filter(seen).map(node => [node, box(node)]);
   const panel = box(document.getElementById("panel"));
   for (const [node, at] of parts) {

@@ -294,6 +294,14 @@ def _ended_table(seat: str) -> View:
     return view
 
 
+def _ended_evening(seat: str) -> View:
+    """The second match of an evening is over: what all matches came to matters more than the last one."""
+    view = _ended_table(seat)
+    view["match"] |= {"number": 2, "evening": {"1": 85, "2": 141, "3": -207, "4": -19}}
+    view["match"]["evening_bonus"] = {"1": -6, "2": 10, "3": 2, "4": -6}
+    return view
+
+
 # -- sheets ------------------------------------------------------------------------------------------------------------
 
 
@@ -354,11 +362,18 @@ def _record(seat: str) -> View:
     return view
 
 
+def _match_record(seat: str) -> View:
+    view = _booked(seat)
+    view["me"]["sheet"] = {"what": "match", "page": 1, "pages": 4, "match": 2, "text": RECORD}
+    return view
+
+
 SCENES: dict[str, Callable[[str], View]] = {
     "felt_begin": _felt_begin, "felt_turn": _felt_turn, "felt_claim": _felt_claim, "felt_draw": _felt_draw,
     "felt_tour": _felt_tour, "felt_covered": _felt_covered, "felt_rob": _felt_rob, "felt_full": _felt_full,
     "felt_144": _felt_144, "felt_none": _felt_none, "result_win": _booked, "result_several": _result_several,
     "result_draw": _result_draw, "result_foul": _result_foul, "result_none": _result_none,
     "result_cards": _result_cards, "result_paused": _result_paused, "ended_table": _ended_table,
+    "ended_evening": _ended_evening, "sheet_match": _match_record,
     "sheet_history": _history, "sheet_statistics": _statistics, "sheet_hand": _hand, "sheet_record": _record,
 }  # fmt: skip

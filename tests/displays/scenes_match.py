@@ -113,6 +113,19 @@ def _undo_asked(seat: str) -> View:
     return want(view, "undo", ["keep"] if seat == "S" else ["undo", "keep"], hand=2, asked_by=["S"])
 
 
+def _end_offered(seat: str) -> View:
+    """A table without a parlor: any seat may ask for the end of the match, at any time."""
+    view = _book(seat, [])
+    view["match"] = match(stage="playing")
+    return want(view, "end", ["end"], asked_by=[])
+
+
+def _end_asked(seat: str) -> View:
+    view = _book(seat, [])
+    view["match"] = match(stage="playing")
+    return want(view, "end", ["keep"] if seat == "S" else ["end", "keep"], asked_by=["S"])
+
+
 def _swap(seat: str) -> View:
     view = want(_between(seat), "lift", ["lift"])
     return want(view, "swap", ["swap"], rights=["half", "all"]) if seat == "E" else view
@@ -196,7 +209,7 @@ SCENES: dict[str, Callable[[str], View]] = {
     "agree_drawn": partial(_book, steps=[("E", "drawn", {})], left_ms=30_000),
     "objection": partial(_book, steps=OBJECTED),
     "vote": partial(_book, steps=VOTED),
-    "undoable": _undoable, "undo_asked": _undo_asked, "swap": _swap, "start_whole": _start_whole,
+    "undoable": _undoable, "undo_asked": _undo_asked, "end_offered": _end_offered, "end_asked": _end_asked, "swap": _swap, "start_whole": _start_whole,
     "seat_roll": _seat_roll, "swap_roll": _swap_roll, "seats": _seats, "floor_paused": _floor_paused,
     "parked": _parked, "drawn_result": _drawn_result,
 }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.displays import scenes
-from tests.displays.browser import LANGUAGES, each, put, show, speak, text
+from tests.displays.browser import LANGUAGES, SIZES, Site, each, opened, put, show, speak, text
 
 pytestmark = pytest.mark.browser
 
@@ -46,7 +46,7 @@ def answered(view: dict[str, Any], id: str, code: str = "", rule: str = "") -> d
         ("sorting", "E", "正在洗牌，请稍等"),
         ("over", "E", "南家抢金"),
         ("ended", "E", "今天打完了，辛苦各位"),
-        ("opening_read", "S", "您可以胡！"),
+        ("opening_read", "S", "金是三筒，开局有胡吗？"),
         ("opening_read", "W", "金是三筒，开局有胡吗？"),
     ],
 )
@@ -161,19 +161,17 @@ def test_dice_of_a_power_cut_can_be_entered_by_who_saw_them(page: Page) -> None:
     assert (sent(page)[0]["action"], sent(page)[0]["params"]) == ("nobody", {})
 
 
-def test_the_picker_sends_the_face(page: Page) -> None:
-    show(page, "gold_face")
-    page.locator(".suit-choice").nth(1).click()
-    assert page.locator(".face-choice").count() == 9
-    page.locator(".face-choice").nth(2).click()
-    assert text(page, PRIMARY) == "确定三筒"
-    page.click(PRIMARY)
-    (said,) = sent(page)
-    assert (said["want"], said["action"], said["params"]) == ("3.gold_face-0.1", "face", {"tile": "3p"})
-    page.locator(".suit-choice").nth(3).click()
-    assert page.locator(".face-choice").count() == 7
-    page.locator(".suit-choice").nth(4).click()
-    assert page.locator(".face-choice").count() == 8
+@pytest.mark.parametrize(("frame", "tab"), [("large", None), ("small", "筒")])
+def test_the_picker_sends_the_face_with_one_touch(chromium: Site, frame: str, tab: str | None) -> None:
+    """All faces of the set at once, on a small display a suit at a time; the others check what was entered."""
+    with opened(chromium, SIZES[frame], "reduce") as page:
+        show(page, "gold_face")
+        assert page.locator(".face-choice").count() == 3 * 9 + 1 + 8
+        if tab:
+            page.get_by_role("button", name=tab, exact=True).click()
+        page.locator(".face-choice:visible").nth(2 if tab else 11).click()
+        (said,) = sent(page)
+        assert (said["want"], said["action"], said["params"]) == ("3.gold_face-0.1", "face", {"tile": "3p"})
 
 
 def test_flower_fields_say_whose_each_flower_is(page: Page) -> None:
@@ -183,7 +181,7 @@ def test_flower_fields_say_whose_each_flower_is(page: Page) -> None:
     assert text(page, '[data-flower="3f"] .owner') == "西"
     page.click('[data-flower="1f"]')
     page.click('[data-flower="5f"]')
-    page.get_by_text("尾 +1").click()
+    page.get_by_text("补数 +1").click()
     page.get_by_text("没有花了").click()
     assert [(one["action"], one["params"]) for one in sent(page)] == [
         ("unflower", {"tile": "1f"}), ("flower", {"tile": "5f"}), ("tail_shift", {"by": 1}), ("ok", {}),
@@ -194,16 +192,19 @@ def test_flowers_can_be_touched_while_the_gold_is_rolled_for(page: Page) -> None
     show(page, "gold_roll", "E")
     page.click(PRIMARY)
     page.click('[data-flower="5f"]')
-    page.get_by_text("尾 −1").click()
+    page.get_by_text("补数 −1").click()
     assert [(one["want"], one["action"]) for one in sent(page)] == [
         ("3.roll-0.1", "roll"), ("3.tail-0.1", "flower"), ("3.tail-0.1", "tail_shift"),
     ]  # fmt: skip
 
 
-def test_claims_have_a_button_each_and_pass_beside_them(page: Page) -> None:
+def test_of_several_wins_of_the_opening_one_is_chosen(page: Page) -> None:
     show(page, "opening_two", "S")
-    assert page.locator("#panel .press").all_text_contents() == ["胡 · 抢金", "胡 · 三金倒", "过"]
-    page.locator("#panel .press").nth(1).click()
+    assert text(page, ".hint") == "您可以：抢金、三金倒"
+    assert page.locator("#panel .press").all_text_contents() == ["胡", "过"]
+    page.locator("#panel .press").nth(0).click()
+    assert sent(page) == []
+    page.click('#panel .pick:has-text("三金倒")')
     assert (sent(page)[0]["action"], sent(page)[0]["params"]) == ("claim", {"way": "sanjindao"})
 
 
@@ -295,7 +296,6 @@ def test_a_flipped_tile_that_no_reader_saw_is_chosen_by_hand(page: Page) -> None
     put(page, view, "E")
     page.click('#panel button[data-action="choose"]')
     page.click('#panel .face-choice:has([data-face="3m"])')
-    page.click('#panel button[data-action="face"]')
     (said,) = sent(page)
     assert (said["action"], said["params"]) == ("face", {"tile": "3m"})
 

@@ -11,12 +11,16 @@ from playwright.sync_api import Page
 from engine import book as books
 from protocol.mqtt.actions import ACTIONS
 from tests.displays import scenes, scenes_match, scenes_play
-from tests.displays.browser import LANGUAGES, each, put, show, speak, text
+from tests.displays.browser import LANGUAGES, each, put, show, speak, style, text
 
 pytestmark = pytest.mark.browser
 
 PRIMARY = "#panel .press-primary"
 Sent = tuple[str, dict[str, Any]]
+_WITHOUT_FINE_PRINT = """panel => {
+  for (const label of panel.querySelectorAll(".press .label")) label.style.textDecoration = "none";
+  panel.querySelector(".hint").style.visibility = "hidden";
+}"""
 
 
 def sent(page: Page) -> list[Sent]:
@@ -108,6 +112,48 @@ def test_the_same_five_buttons_stand_at_every_seat_and_only_mine_are_marked(page
         assert page.locator("#panel .press:disabled").count() == 0
 
 
+@pytest.mark.parametrize("language", ["zh-Hans", "en"])
+@pytest.mark.parametrize("name", ["claim_all", "rob", "opening_drop"])
+def test_neighbours_cannot_see_who_may_claim(framed: Page, language: str, name: str) -> None:
+    """R13: without the thin lines and the small words the column is the same, dot by dot, whatever a seat holds."""
+    speak(framed, language)
+    poor = scenes.scene(name)
+    (asked,) = poor["me"]["wants"]
+    asked["params"] |= {"options": [{"name": "pass"}] if name != "opening_drop" else []}
+    if name == "opening_drop":
+        asked["params"]["claims"] = []
+    looks = []
+    for view in (scenes.scene(name), poor):
+        show(framed, "idle")
+        put(framed, view, "E")
+        marked = framed.locator("#panel .press.can").count()
+        assert bool(marked) == (not looks)
+        framed.locator("#panel").evaluate(_WITHOUT_FINE_PRINT)
+        looks.append(framed.locator("#panel").screenshot())
+    assert looks[0] == looks[1]
+
+
+def test_the_question_of_a_hopeless_win_keeps_the_look_of_the_button(page: Page) -> None:
+    fresh(page, "claim")
+    hu = page.locator("#panel .press-five").nth(0)
+    look = "node => { const s = getComputedStyle(node); return [s.background, s.border, s.outline, s.color, s.opacity]; }"
+    before, box = hu.evaluate(look), hu.bounding_box()
+    assert touch(page, button("胡")) == []
+    assert hu.text_content() == "胡？"
+    page.mouse.move(0, 0)
+    assert hu.evaluate(look) == before and hu.bounding_box() == box
+
+
+def test_a_refused_claim_is_told_in_quiet_colours(page: Page) -> None:
+    view = fresh(page, "claim")
+    touch(page, button("杠"))
+    refusal = {"id": page.evaluate("harness.sent[0].id"), "ok": False, "code": "no_kong", "rule": "R15", "params": {}}
+    view["me"]["answers"] = [refusal]
+    put(page, view, "E")
+    assert page.locator(".answer").is_visible()
+    assert style(page, ".answer", "backgroundColor") == style(page, "#panel .press-five", "backgroundColor")
+
+
 @pytest.mark.parametrize(
     ("name", "touched", "said"),
     [
@@ -117,7 +163,7 @@ def test_the_same_five_buttons_stand_at_every_seat_and_only_mine_are_marked(page
         ("claim_all", [button("吃")], ("chi", {"tiles": ["5s", "6s"]})),
         ("claim_all", [button("过")], ("pass", {})),
         ("claim", [button("吃"), '[data-tiles="3s5s"]'], ("chi", {"tiles": ["3s", "5s"]})),
-        ("claim", [button("胡"), button("真胡？")], ("hu", {"way": "pinghu"})),
+        ("claim", [button("胡"), button("胡？")], ("hu", {"way": "pinghu"})),
         ("rob", [button("胡")], ("hu", {"way": "qianggang"})),
         ("rob", [button("吃")], ("chi", {"tiles": ["5s", "6s"]})),
         ("turn_rich", [button("胡 · 游金")], ("hu", {"way": "youjin"})),
@@ -138,8 +184,8 @@ def test_the_same_five_buttons_stand_at_every_seat_and_only_mine_are_marked(page
         ("count_wrong", [button("真的错了"), button("我盖牌")], ("admit", {})),
         ("reader_check", [button("桌子记得的对")], ("believed", {})),
         ("reader_check", [button("现在读到的对")], ("seen", {})),
-        ("opening_drop", [button("三金倒")], ("claim", {"way": "sanjindao"})),
-        ("opening_drop", [button("抢金"), '[data-tiles="9p"]'], ("claim", {"way": "qiangjin", "tile": "9p"})),
+        ("opening_drop", [button("胡"), button("三金倒")], ("claim", {"way": "sanjindao"})),
+        ("opening_drop", [button("胡"), '[data-tiles="9p"]'], ("claim", {"way": "qiangjin", "tile": "9p"})),
     ],
 )
 def test_a_touch_in_play_sends_one_action(page: Page, name: str, touched: list[str], said: Sent) -> None:
@@ -148,9 +194,9 @@ def test_a_touch_in_play_sends_one_action(page: Page, name: str, touched: list[s
 
 
 def test_what_cannot_be_taken_back_is_asked_for_twice(page: Page) -> None:
-    for name, first in (("count_wrong", "真的错了"), ("claim", "胡")):
+    for name, *touched in (("count_wrong", "真的错了"), ("claim", "胡"), ("entry", "结果不对", "还没胡")):
         fresh(page, name)
-        assert touch(page, button(first)) == []
+        assert touch(page, *map(button, touched)) == []
     fresh(page, "turn")
     assert touch(page, button("更多"), button("诈胡")) == []
 
@@ -213,7 +259,7 @@ def test_a_game_without_flowers_shows_no_flower_fields(page: Page) -> None:
     [
         ([button("胡"), button("自摸")], ("win", {"way": "zimo", "seat": "E"})),
         (
-            [button("胡"), button("平胡"), ".pick-seats >> nth=1 >> .seat-W"],
+            [button("胡"), button("平胡"), ".pick-seats .seat-W"],
             ("win", {"way": "pinghu", "seat": "E", "source": "W"}),
         ),
         ([button("胡"), ".pick-seats .seat-N", button("游金")], ("win", {"way": "youjin", "seat": "N"})),
@@ -285,9 +331,17 @@ def test_a_hand_is_entered_tile_by_tile(page: Page) -> None:
     assert page.locator(".pad-hand .meld").count() == 2
     page.click(f"#panel {button('退一张')}")
     assert text(page, ".pad-count") == "还差 5 张"
-    (said,) = touch(page, won, '[data-key="9p"]', PRIMARY[7:])
+    assert page.is_disabled(f"#panel {PRIMARY[7:]}")
+    # While one is missing the winning tile is one more; in a full hand it is one of those that lie there.
+    (said,) = touch(page, '[data-key="2p"]', *['[data-key="3p"]'] * 3, won, '[data-key="9p"]', PRIMARY[7:])
     melds = [{"kind": "pong", "tiles": ["5z"] * 3}, {"kind": "chi", "tiles": ["7s", "8s", "9s"]}]
-    concealed = ["1m", "1m", "9p", "4s", "5s", "6s"]
+    concealed = ["1m", "1m", "2p", "3p", "3p", "3p", "9p", "9p", "4s", "5s", "6s"]
+    assert said == ("tiles", {"concealed": concealed, "melds": melds, "tile": "9p"})
+    touch(page, button("退一张"), '[data-key="9p"]')
+    assert text(page, ".pad-count") == "✓ 够了"
+    page.click(f"#panel {won}")
+    assert page.locator(".pad-suits .pad-key").count() == 7
+    (said,) = touch(page, '[data-key="9p"]', PRIMARY[7:])
     assert said == ("tiles", {"concealed": concealed, "melds": melds, "tile": "9p"})
 
 
@@ -318,13 +372,13 @@ def test_a_hand_that_was_entered_stands_on_the_pad_again(page: Page) -> None:
 
 def test_the_end_can_be_changed_until_it_is_booked(page: Page) -> None:
     for touched, said in [
-        (["还没胡"], ("reopen", {})),
+        (["还没胡", "真的接着打"], ("reopen", {})),
         (["改胡法", "抢金"], ("win", {"way": "qiangjin", "seat": "E"})),
         (["流局", "不用说"], ("drawn", {})),
         (["诈胡", "诈游"], ("foul", {"kind": "zhayou", "seat": "E"})),
     ]:
         fresh(page, "entry")
-        assert touch(page, button("胡法不对"), *map(button, touched)) == [said]
+        assert touch(page, button("结果不对"), *map(button, touched)) == [said]
     fresh(page, "entry_done")
     assert touch(page, button("再改一改")) == [("undone", {})]
 
@@ -439,6 +493,24 @@ def test_a_booking_is_taken_back_by_two_seats(page: Page) -> None:
     assert page.locator("#cards button").all_text_contents() == ["不撤了"]
 
 
+def test_a_match_is_ended_by_two_seats_from_their_settings(page: Page) -> None:
+    fresh(page, "end_offered")
+    assert page.locator("#cards .card").count() == 0 and "结束" not in text(page, "#panel")
+    page.click(".menu-button")
+    page.click('#menu [data-action="end"]')
+    assert page.locator("#menu").is_hidden() and sent(page) == [("end", {})]
+    fresh(page, "end_asked", "W")
+    assert text(page, "#cards p") == "南家想打完本局就结束，同意吗？"
+    page.click("#cards button:has-text('同意结束')")
+    page.click("#cards button:has-text('接着打')")
+    assert sent(page) == [("end", {}), ("keep", {})]
+    fresh(page, "end_asked", "S")
+    assert page.locator("#cards button").all_text_contents() == ["还是接着打"]
+    page.click(".menu-button")
+    assert page.locator('#menu [data-action="end"]').count() == 0
+    page.click("#menu .press-primary")
+
+
 def test_a_swap_is_asked_for_twice(page: Page) -> None:
     fresh(page, "swap")
     assert touch(page, button("输一半")) == []
@@ -472,7 +544,7 @@ STEPS: dict[str, list[str]] = {
     "claim": [".press-five >> nth=3", ".press-five >> nth=0"],
     "turn": [".press-third", ".press-third;.pick >> nth=13"],
     "turn_rich": [".press-second >> nth=1"],
-    "opening_drop": [".press-primary"],
+    "opening_drop": [".press-five >> nth=0"],
     "swap": [".press-third >> nth=0"],
 }  # fmt: skip
 

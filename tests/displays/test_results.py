@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, ViewportSize
+from pydantic_core import to_json
 
+from controller.live import Live, TableFacts
+from controller.views import seat_view
 from engine.match.cards import as_cards
 from tests.displays import scenes
 from tests.displays.browser import LANGUAGES, Site, dress, each, opened, put, show, speak, text
+from tests.engine.walker import Walker
 
 pytestmark = pytest.mark.browser
 
 SEATS = "ESWN"
+LIVE = Live(TableFacts("new-xiamen-120", "zhitui", "full", "read", "guide", 2, 0))
 WALLS: dict[str, ViewportSize] = {"wall": {"width": 1280, "height": 800}, "hall": {"width": 1920, "height": 1080}}
 
 
@@ -120,6 +126,45 @@ def test_the_table_of_the_evening_is_in_the_order_of_points(page: Page) -> None:
     view["match"]["points"] = {"E": 10, "S": -30, "W": 10, "N": 10}
     put(page, view, "E")
     assert page.locator(".evening .place").all_text_contents() == ["1", "1", "1", "4"]
+
+
+def test_the_table_of_several_matches_is_that_of_the_evening(page: Page) -> None:
+    view = show(page, "ended_evening", "E")
+    assert page.locator(".evening thead th").all_text_contents() == ["", "", "今晚合计", "第 2 场", "筹码"]
+    assert each(page, ".evening tbody tr", "data-seat") == ["S", "E", "N", "W"]
+    assert page.locator(".evening .net").all_text_contents() == ["+141课外+10", "+85课外−6", "−19课外−6", "−207课外+2"]
+    assert page.locator(".evening .points > span").all_text_contents() == ["+259", "−118", "−98", "−43"]
+    people = view["match"]["players"]
+    people["E"], people["N"] = people["N"], people["E"]
+    put(page, view, "E")
+    assert each(page, ".evening tbody tr", "data-seat") == ["S", "N", "E", "W"]
+    assert page.locator(".evening .net > span").all_text_contents() == ["+141", "+85", "−19", "−207"]
+    put(page, scenes.public(scenes.scene("ended_evening")), None)
+    assert page.locator(".evening .net > span").all_text_contents() == ["+141", "+85", "−19", "−207"]
+
+
+# -- hands as tables play them -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", ["new-xiamen-120", "classic-xiamen-144", "basic-136"])
+def test_a_hand_really_played_shows_the_tile_that_won(page: Page, rules: str) -> None:
+    for seed in range(1, 60):
+        walker = Walker(rules, sensing="full", hands=1, seed=seed)
+        walker.run(lambda state: state.undoable is not None)
+        view: dict[str, Any] = json.loads(to_json(seat_view(walker.state, "E", LIVE)))
+        if view["result"]["wins"]:
+            break
+    (win, *_) = view["result"]["wins"]
+    put(page, view, "E")
+    row = page.locator(f'.result-row.first[data-seat="{win["seat"]}"]')
+    assert win["tile"]
+    assert row.locator(".winning").evaluate_all("nodes => nodes.map(node => node.dataset.face)") == [win["tile"]]
+    # Apart from the rest, which is the hand as it stood: its tiles, three a meld.
+    winning, others = row.locator(".winning").bounding_box(), row.locator(".result-concealed .tile").all()
+    last = others[-2].bounding_box()
+    assert (winning and last and winning["x"] - last["x"] - last["width"] > 4) or winning["y"] > last["y"]
+    melds = view["result"]["melds"].get(win["seat"], [])
+    assert len(others) == walker.book.hand + 1 - 3 * len(melds)
 
 
 # -- wall view ---------------------------------------------------------------------------------------------------------

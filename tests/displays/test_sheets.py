@@ -48,7 +48,7 @@ def test_history_is_asked_for_from_the_top_strip(page: Page) -> None:
     assert page.locator(".say").is_visible()
 
 
-@pytest.mark.parametrize("what", ["history", "statistics", "record"])
+@pytest.mark.parametrize("what", ["history", "statistics", "record", "match"])
 def test_every_sheet_is_asked_for_from_the_menu(page: Page, what: str) -> None:
     show(page, "felt_turn")
     page.locator(".menu-button").click()
@@ -172,6 +172,30 @@ def test_a_record_is_saved_whole_as_text(page: Page, tmp_path: Path) -> None:
     download.value.save_as(saved)
     assert saved.read_text(encoding="utf-8") == "".join(parts)
     assert download.value.suggested_filename == "kaijin-1-3.txt"
+
+
+def test_the_record_of_a_match_is_asked_for_beside_that_of_a_hand_and_saved_whole(page: Page, tmp_path: Path) -> None:
+    show(page, "sheet_hand")
+    page.locator('[data-sheet="match-of"]').click()
+    assert sent(page) == [{"what": "match", "match": 1}]
+    parts = ["match 2\n", "rules new-xiamen-120\n"]
+
+    def answer(number: int) -> None:
+        opened_sheet(page, "match", page=number, pages=2, match=2, text=parts[number])
+
+    answer(0)
+    assert page.get_attribute(".sheet", "aria-label") == "第 2 场牌谱"
+    page.locator('[data-sheet="on"]').click()
+    assert sent(page) == [{"what": "match", "match": 2, "page": 1}]
+    answer(1)
+    with page.expect_download() as download:
+        page.locator('[data-sheet="save"]').click()
+        assert sent(page) == [{"what": "match", "match": 2, "page": 0}]
+        answer(0)
+    saved = tmp_path / "match.txt"
+    download.value.save_as(saved)
+    assert saved.read_text(encoding="utf-8") == "".join(parts)
+    assert download.value.suggested_filename == "kaijin-2.txt"
 
 
 def test_an_urgent_prompt_stays_in_sight_beside_a_sheet(page: Page) -> None:

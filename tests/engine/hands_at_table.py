@@ -136,7 +136,7 @@ class SkilledHands(HandsAtPlay):
     def _turn(self, want: Want) -> None:
         action = chosen(self.walker.random, self.game, want.seat)
         if action.name not in ("discard", "discard_down", "tour_discard"):
-            self.press(want, action.name, **_params(action))
+            self.press(want, action.name, **params_of(action))
             return
         if action.name == "discard_down":
             self.press(want, action.name, tile=action.tile)
@@ -148,16 +148,17 @@ class SkilledHands(HandsAtPlay):
 
     def _opening(self, want: Want) -> None:
         action = chosen(self.walker.random, self.game, want.seat)
-        self.press(want, "claim" if action.name == "hu" else action.name, **_params(action))
+        self.press(want, "claim" if action.name == "hu" else action.name, **params_of(action))
 
     def _claim(self, want: Want) -> None:
         action = chosen(self.walker.random, self.game, want.seat)
-        self.press(want, action.name, **_params(action))
+        self.press(want, action.name, **params_of(action))
 
     _lap = _flower = _claim
 
 
-def _params(action: Action) -> dict[str, Any]:
+def params_of(action: Action) -> dict[str, Any]:
+    """What an action is pressed with."""
     return {key: value for key, value in plain_action(action).items() if key != "name"}
 
 

@@ -136,9 +136,10 @@ class Table(Walker):
         while True:
             coming = coming_draw(self.game)
             assert coming is not None and coming.seat == seat, (seat, coming)
-            assert self.prompt("draw", seat).params["position"] == self.state.play.places[
-                place_of_next(self.game, coming.end)
-            ]
+            assert (
+                self.prompt("draw", seat).params["position"]
+                == self.state.play.places[place_of_next(self.game, coming.end)]
+            )
             own = self.game.seats[seat]
             self.show(seat, "hand", (*own.hand, coming.tile))
             if not is_flower(coming.tile):
@@ -273,3 +274,17 @@ def in_play(
     if passed and table.state.phase == "opening":
         table.passes(verb="opening")
     return table
+
+
+def played(table: Table, kind: type[Any]) -> list[Any]:
+    """The events of play of a kind so far."""
+    return [event.event for event in table.events if isinstance(event, e.Played) and isinstance(event.event, kind)]
+
+
+def claims_of(table: Table, tile: str) -> None:
+    """East discards a tile, and all three are asked alike."""
+    table.discard("E", tile)
+    asked = table.prompts("claim")
+    assert set(asked) == {"S", "W", "N"}
+    assert len({want.actions for want in asked.values()}) == 1
+    assert len({str(want.id) for want in asked.values()}) == 1

@@ -199,7 +199,7 @@ class TestChips:
         assert found.chips == [400, 0, 0, 0]
         assert (found.match.phase, found.match.ended) == ("ended", "empty")
         assert found.match.bonus["ann"] == 150 + 150 + 300, "游金 twice and 杀三"
-        assert found.refused(i.BeginHand()) == ("not_between_hands", "R41")
+        assert found.refused(i.BeginHand()) == ("not_between_hands", "P6")
 
     def test_with_debt_it_goes_on(self) -> None:
         found = session(CLASSIC, options={"debt": True})
@@ -230,7 +230,7 @@ class TestCourse:
 
     def test_a_hand_of_another_deal_is_refused(self) -> None:
         found = session(CLASSIC)
-        assert found.refused(i.BookPlayed(won("E", "zimo"))) == ("no_hand", "R41")
+        assert found.refused(i.BookPlayed(won("E", "zimo"))) == ("no_hand", "P6")
         found.do(i.BeginHand())
         assert found.refused(i.BookPlayed(won("E", "zimo", dealer="S"))) == ("other_deal", "R3")
         assert found.refused(i.BookPlayed(won("E", "zimo", steps=1))) == ("other_deal", "R3")
@@ -260,7 +260,7 @@ class TestCourse:
         assert found.do(i.EndMatch()) == []
         assert found.do(i.BookPlayed(won("S", "zimo"))) == ["HandBooked", "MatchOver"]
         assert found.match.ended == "time"
-        assert found.refused(i.TimeUp()) == ("no_match", "R41")
+        assert found.refused(i.TimeUp()) == ("no_match", "P6")
 
     def test_agreed_between_hands_it_ends_at_once(self) -> None:
         found = session()
@@ -279,7 +279,7 @@ class TestCourse:
         assert [one.voided for one in found.match.book] == [True, False]
         assert found.match.hand == 1
         found.do(i.BeginHand())
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
+        assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
 
     def test_taking_back_opens_a_match_that_it_had_ended(self) -> None:
         found = session(CLASSIC, hands=1)
@@ -291,13 +291,13 @@ class TestCourse:
 
     def test_not_after_somebody_moved_and_not_twice(self) -> None:
         found = session("bijin-xiamen-144")
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
+        assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
         found.win("S")
         found.do(i.Swap("bao", "win", (1, 1)))
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
+        assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
         found.win("S")
         found.do(i.TakeBack())
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "R41")
+        assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
 
     @pytest.mark.parametrize(
         ("code", "rule", "asked"),
@@ -308,11 +308,11 @@ class TestCourse:
             ("bad_rules", "R42", i.StartMatch(PEOPLE, "no-such-rules")),
             ("bad_rules", "R42", i.StartMatch(PEOPLE, NEW, {"chips": 150})),
             ("bad_number", "R41", i.StartMatch(PEOPLE, NEW, hands=-1)),
-            ("no_match", "R41", i.EndMatch()),
+            ("no_match", "P6", i.EndMatch()),
             ("not_asked", "R2", i.ThrowForSeat("ann", (1, 1))),
             ("not_asked", "R3", i.ThrowForDealer("E", (1, 1))),
             ("no_swap", "R2", i.Swap("ann", "win", (1, 1))),
-            ("cannot_undo", "R41", i.TakeBack()),
+            ("cannot_undo", "P5", i.TakeBack()),
         ],
     )
     def test_what_is_refused_before_a_match(self, code: str, rule: str, asked: i.MatchInput) -> None:
@@ -322,7 +322,7 @@ class TestCourse:
         found = Session()
         found.do(i.StartMatch(PEOPLE, NEW))
         assert found.refused(i.ThrowForDealer("E", (0, 7))) == ("bad_value", "R1")
-        assert found.refused(i.StartMatch(PEOPLE, NEW)) == ("match_running", "R41")
+        assert found.refused(i.StartMatch(PEOPLE, NEW)) == ("match_running", "P6")
 
 
 def test_figures_of_a_session_of_two_matches() -> None:

@@ -11,7 +11,7 @@ from engine.opening import gold_path, lines, next_tiles, side_positions, stand_p
 from engine.ruleset import load_ruleset, profiles
 from engine.tiles import SEATS, next_seat, play_order, previous_seat
 
-ROLLS: tuple[Dice, ...] = tuple(product(range(1, 7), repeat=2))
+ROLLS: tuple[Dice, ...] = tuple((one, other) for one in range(1, 7) for other in range(1, 7))
 GAMES = [(name, layout) for name in profiles() for layout in load_ruleset(name).layouts]
 
 

@@ -90,6 +90,7 @@ def test_a_swap_that_is_being_thrown_ends_before_the_pause() -> None:
 
 # --- park -------------------------------------------------------------------------------------------------------------
 
+
 def machine_ends(walker: Walker) -> list[i.Input]:
     """A table is parked: the machine finishes what it does, and nobody touches anything."""
     walker.feed(i.Park("power"))
@@ -251,3 +252,39 @@ def test_what_is_told_to_a_parked_table_is_kept() -> None:
             return
         walker.step()
     raise AssertionError(walker.state.phase)
+
+
+def reason_of(walker: Walker) -> str:
+    """Why a table parks or is to park."""
+    return walker.state.parking
+
+
+def test_a_critical_fault_parks_the_table_once_and_a_person_lets_it_go_on() -> None:
+    walker = Walker(NEW, sensing="none", sets=("inside", "inside"))
+    walker.start()
+    walker.feed(i.FaultRaised("motor_overheat", "fault", "motor", ""))
+    assert not walker.state.parking, "what is not critical stops nothing else"
+    walker.feed(i.FaultRaised("brown_out", "critical", "supply", ""))
+    assert reason_of(walker) == "fault" and not walker.state.parked, "the sort ends first"
+    (sort,) = [want for want in wants(walker.state) if want.kind == "operation"]
+    walker.feed(i.OperationDone(str(sort.id), walker._result(sort)))
+    assert walker.state.parked
+    walker.feed(i.FaultCleared("brown_out", ""))
+    assert walker.state.parked, "nothing but a person's word ends it"
+    walker.feed(i.FaultRaised("brown_out", "critical", "supply", ""))
+    (want,) = [want for want in wants(walker.state) if want.seat == "N"]
+    assert want.params == {"reason": "fault"}
+    walker.feed(i.SeatAction("N", str(want.id), "unpark"))
+    walker.feed(i.FaultRaised("brown_out", "critical", "supply", ""))
+    assert not walker.state.parking, "the same fault, told again in a new session, was known when he let it go on"
+    walker.feed(i.FaultCleared("brown_out", ""))
+    walker.feed(i.FaultRaised("brown_out", "critical", "supply", ""))
+    assert reason_of(walker) == "fault", "it has come again"
+
+
+def test_a_critical_fault_parks_a_table_at_which_nothing_is_played() -> None:
+    walker = Walker(NEW)
+    walker.feed(i.FaultRaised("brown_out", "critical", "supply", ""))
+    assert walker.state.parked and walker.state.phase == "idle"
+    walker.feed(i.Unpark())
+    assert not walker.state.parked

@@ -1,4 +1,4 @@
-"""Every refusal of a declared hand and of a match names the rule of the book that it rests on."""
+"""Every refusal of the engine names the rule of the book that it rests on: of the game, or of the table's procedure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import engine
 
 ENGINE = Path(engine.__file__).parent
-ROOMS = sorted([*ENGINE.glob("declared*.py"), *(ENGINE / "match").glob("**/*.py")])
+ROOMS = sorted(ENGINE.glob("**/*.py"))
 RULE_AT = {"Refused": 1, "_need": 2, "check_number": 3}
 """Which argument of a call is the rule's number."""
 
@@ -32,7 +32,7 @@ def rules_named(room: Path) -> Iterator[tuple[int, ast.expr | None]]:
 def says_a_rule(rule: ast.expr | None) -> bool:
     """A number of the book, a choice between two, or one handed on under the name `rule`."""
     if isinstance(rule, ast.Constant):
-        return isinstance(rule.value, str) and re.fullmatch(r"R\d+", rule.value) is not None
+        return isinstance(rule.value, str) and re.fullmatch(r"[RP]\d+", rule.value) is not None
     if isinstance(rule, ast.IfExp):
         return says_a_rule(rule.body) and says_a_rule(rule.orelse)
     handed_on = rule.id if isinstance(rule, ast.Name) else rule.attr if isinstance(rule, ast.Attribute) else ""

@@ -7,15 +7,16 @@ the rule or belong to an operation that answers for it). A test function must ch
 
 from __future__ import annotations
 
-import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import pytest
+
+from tests.engine.empty_tests import named_tests
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "tests" / "records"
@@ -27,6 +28,8 @@ ENGINE = "tests/engine"
 PLAY = f"{ENGINE}/play"
 SOURCES = f"{ENGINE}/test_points_of_the_sources.py"
 MATCH = f"{ENGINE}/test_match.py"
+BOOK_TOLD = f"{ENGINE}/book"
+AT_TABLE = f"{ENGINE}/test_book_at_table.py"
 
 HELD_BY: Mapping[str, tuple[str, ...]] = {
     "R1": (
@@ -285,6 +288,43 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
         "record:r42-zhangzhou-discarder",
         "record:r42-offline-parlor",
     ),
+    "P1": (
+        f"{AT_TABLE}::test_a_late_word_of_the_floor_decides_no_other_objection",
+        f"{BOOK_TOLD}/test_keeping.py::test_actions_of_other_stages_and_unknown_ones",
+        f"{ENGINE}/test_table.py::test_nonsense_is_refused_and_changes_nothing",
+    ),
+    "P2": (
+        f"{BOOK_TOLD}/test_patience.py::test_what_was_entered_survives_a_hand_that_is_taken_up_again",
+        f"{BOOK_TOLD}/test_patience.py::test_what_does_not_fit_the_end_does_not_count",
+        f"{BOOK_TOLD}/test_patience.py::test_every_entry_ends_by_time_whatever_was_entered",
+        f"{BOOK_TOLD}/test_patience.py::test_a_seat_turns_a_hand_only_so_often",
+        f"{AT_TABLE}::test_pressing_on_does_not_hold_the_clock",
+        f"{AT_TABLE}::test_the_floor_ends_an_entry",
+    ),
+    "P3": (
+        f"{BOOK_TOLD}/test_agreement.py::test_silence_agrees",
+        f"{BOOK_TOLD}/test_agreement.py::test_all_four_agree",
+        f"{BOOK_TOLD}/test_agreement.py::test_a_change_goes_back_to_the_entry_and_takes_agreement_back",
+    ),
+    "P4": (
+        f"{BOOK_TOLD}/test_agreement.py::test_an_objection_is_withdrawn",
+        f"{BOOK_TOLD}/test_agreement.py::test_three_to_one_for_the_first",
+        f"{BOOK_TOLD}/test_agreement.py::test_two_against_two_waits_for_the_floor_or_a_change_of_mind",
+        f"{BOOK_TOLD}/test_agreement.py::test_what_the_floor_may_decide",
+        f"{AT_TABLE}::test_two_against_two_are_decided_by_time",
+    ),
+    "P5": (
+        f"{ENGINE}/test_undo.py::test_a_booking_taken_back_is_told_anew_and_the_table_goes_on_where_it_was",
+        f"{ENGINE}/test_undo.py::test_one_seat_alone_takes_nothing_back_and_may_think_again",
+        f"{ENGINE}/test_undo.py::test_not_after_the_deal_roll_has_begun_nor_when_it_counts",
+        f"{ENGINE}/test_undo.py::test_not_after_a_swap",
+    ),
+    "P6": (
+        f"{ENGINE}/test_sessions.py::test_nothing_can_be_told_to_a_table_without_a_match",
+        f"{ENGINE}/test_sessions.py::test_a_match_may_be_given_more_hands",
+        f"{ENGINE}/test_pause_park.py::test_the_pause_begins_after_the_hand_in_play_and_ends_with_a_word",
+        f"{ENGINE}/test_pause_park.py::test_a_table_parks_from_any_phase_and_goes_on_as_if_it_had_not",
+    ),
 }
 
 ANSWERED_BY: Mapping[str, tuple[str, ...]] = {
@@ -300,126 +340,8 @@ ANSWERED_BY: Mapping[str, tuple[str, ...]] = {
 
 
 def rules_of_the_book() -> list[str]:
-    """The numbers that the rule book gives, from its headings `**R1 …`."""
-    return re.findall(r"^\*\*(R\d+)\b", BOOK.read_text(encoding="utf-8"), re.MULTILINE)
-
-
-@cache
-def named_tests(path: Path) -> Mapping[str, str | None]:
-    """The tests of a module as pytest names them, a class before its methods, and what each lacks; only read."""
-    return judged(path.read_text(encoding="utf-8"), _module_of)
-
-
-def judged(source: str, other: Callable[[str], ast.Module | None] = lambda name: None) -> dict[str, str | None]:
-    """What is wrong with each test of a module's source, None when it checks something.
-
-    `other` finds the modules that helpers are imported from.
-    """
-    module = ast.parse(source)
-    helpers = _helpers(module, other)
-    outer = "skipped" if _skips(_marks_of_module(module)) else None
-    return {name: outer or _lack(test, marks, helpers) for name, test, marks in _tests(module.body, "", ())}
-
-
-Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-def _tests(
-    body: Sequence[ast.stmt], before: str, marks: tuple[ast.expr, ...]
-) -> Iterator[tuple[str, Function, tuple[ast.expr, ...]]]:
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            yield before + node.name, node, (*marks, *node.decorator_list)
-        elif isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
-            own = _marks_of_module(ast.Module(node.body, []))
-            yield from _tests(node.body, f"{before}{node.name}::", (*marks, *node.decorator_list, *own))
-
-
-def _marks_of_module(module: ast.Module) -> tuple[ast.expr, ...]:
-    """What `pytestmark` is set to."""
-    sets = [node for node in module.body if isinstance(node, ast.Assign)]
-    return tuple(node.value for node in sets if any("pytestmark" in ast.unparse(target) for target in node.targets))
-
-
-def _skips(marks: Iterable[ast.expr]) -> bool:
-    return any(re.search(r"\b(skip|skipif|xfail)\b", ast.unparse(mark)) for mark in marks)
-
-
-def _lack(test: Function, marks: tuple[ast.expr, ...], helpers: Mapping[str, Function]) -> str | None:
-    if _skips(marks) or any(_called(node) in ("skip", "xfail") for node in ast.walk(test)):
-        return "skipped"
-    body = [node for node in test.body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
-    if not body or isinstance(body[0], ast.Return | ast.Pass):
-        return "it does nothing"
-    if _checks(test) or any(name in helpers and _checks(helpers[name]) for name in map(_called, _own_nodes(test))):
-        return None
-    return "it checks nothing"
-
-
-def _checks(function: Function) -> bool:
-    """Whether the body asserts something that could be false, raises, or waits for an error."""
-    for node in _own_nodes(function):
-        if isinstance(node, ast.Assert) and not isinstance(node.test, ast.Constant):
-            return True
-        if _called(node) == "raises":
-            return True
-        if isinstance(node, ast.Raise) and node.exc is not None and "AssertionError" in ast.unparse(node.exc):
-            return True
-    return False
-
-
-def _own_nodes(function: Function) -> Iterator[ast.AST]:
-    """What a function runs itself: nothing after a `return` of its own block, nor in functions made inside it."""
-    pending: list[ast.AST] = [*_reached(function.body)]
-    while pending:
-        node = pending.pop()
-        yield node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            continue
-        for _, value in ast.iter_fields(node):
-            if isinstance(value, ast.AST):
-                pending.append(value)
-            elif isinstance(value, list):
-                pending += _reached([part for part in value if isinstance(part, ast.AST)])
-
-
-def _reached(block: Sequence[ast.AST]) -> Iterator[ast.AST]:
-    for node in block:
-        yield node
-        if isinstance(node, ast.Return | ast.Raise | ast.Continue | ast.Break):
-            return
-
-
-def _called(node: ast.AST) -> str:
-    """The name that is called, without what stands before its last point."""
-    if not isinstance(node, ast.Call):
-        return ""
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr
-    return node.func.id if isinstance(node.func, ast.Name) else ""
-
-
-def _helpers(module: ast.Module, other: Callable[[str], ast.Module | None]) -> dict[str, Function]:
-    """The functions and methods that a test may call: of its own module, and those imported from modules of tests."""
-    found = _functions(module)
-    for node in module.body:
-        if not isinstance(node, ast.ImportFrom) or (source := other(node.module or "")) is None:
-            continue
-        theirs = _functions(source)
-        found |= {alias.asname or alias.name: theirs[alias.name] for alias in node.names if alias.name in theirs}
-    return found
-
-
-def _functions(module: ast.Module) -> dict[str, Function]:
-    bodies = [module.body, *(node.body for node in module.body if isinstance(node, ast.ClassDef))]
-    functions = (node for body in bodies for node in body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    return {node.name: node for node in functions if not node.name.startswith("test_")}
-
-
-def _module_of(name: str) -> ast.Module | None:
-    """A module of tests by the name it is imported by; None for every other."""
-    path = ROOT / (name.replace(".", "/") + ".py")
-    return ast.parse(path.read_text(encoding="utf-8")) if name.startswith("tests.") and path.is_file() else None
+    """The numbers that the rule book gives, from its headings `**R1 …` and `**P1 …`."""
+    return re.findall(r"^\*\*([RP]\d+)\b", BOOK.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @cache
@@ -457,9 +379,9 @@ def mistake(rule: str, name: str) -> str | None:
 
 def test_the_table_has_every_rule_of_the_book_and_no_other() -> None:
     book = rules_of_the_book()
-    assert len(book) == len(set(book)) == 41
+    assert len(book) == len(set(book)) == 41 + 6
     assert NOT_USED not in book
-    assert list(HELD_BY) == sorted(book, key=lambda rule: int(rule[1:]))
+    assert list(HELD_BY) == sorted(book, key=lambda rule: (rule[0] == "P", int(rule[1:])))
 
 
 @pytest.mark.parametrize("rule", HELD_BY)
@@ -490,95 +412,6 @@ def test_every_published_hand_is_of_some_rule() -> None:
     for path in RECORDS.glob("*.txt"):
         about = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("about:")]
         assert set(re.findall(r"R\d+", " ".join(about))) & set(HELD_BY), path.name
-
-
-EMPTY = """
-import pytest
-from tests.helper import imported, looks_on
-
-def holds(x): assert x
-def calm(x): return x
-def hollow(x):
-    return x
-    assert x
-def test_docstring():
-    '''Only words.'''
-def test_passes(): pass
-def test_dots(): ...
-def test_returns():
-    return
-    assert 1 == 2
-def test_returns_later():
-    x = 1
-    return
-    assert x == 2
-def test_calls_what_checks_nothing(): calm(1)
-def test_calls_what_returns_first(): hollow(1)
-def test_imports_what_checks_nothing(): looks_on(1)
-def test_a_constant(): assert True
-def test_only_inside():
-    def inner(): assert 1 == 2
-@pytest.mark.skip(reason="x")
-def test_skipped(): assert 1 == 2
-@pytest.mark.skipif(True, reason="x")
-def test_skipped_if(): assert 1 == 2
-@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.xfail)])
-def test_expected_to_fail(x): assert x == 2
-def test_skips_itself():
-    pytest.skip("x")
-    assert 1 == 2
-@pytest.mark.skip
-class TestSkipped:
-    def test_inside(self): assert 1 == 2
-class TestHeld:
-    def look(self, x): assert x
-    def test_by_method(self): self.look(1)
-def test_asserts(): assert calm(1) == 1
-def test_waits_for_an_error():
-    with pytest.raises(ValueError):
-        int("x")
-def test_asks_a_helper(): holds(1)
-def test_asks_an_imported_helper(): imported(1)
-def test_in_a_loop():
-    for x in (1, 2):
-        if x == 1:
-            continue
-        assert x
-"""
-HELPER = "def imported(x): assert x\ndef looks_on(x): print(x)\n"
-
-
-def test_empty_tests_are_found_out() -> None:
-    found = judged(EMPTY, lambda name: ast.parse(HELPER) if name == "tests.helper" else None)
-    nothing, unchecked, skipped = "it does nothing", "it checks nothing", "skipped"
-    assert found == {
-        "test_docstring": nothing,
-        "test_passes": nothing,
-        "test_dots": nothing,
-        "test_returns": nothing,
-        "test_returns_later": unchecked,
-        "test_calls_what_checks_nothing": unchecked,
-        "test_calls_what_returns_first": unchecked,
-        "test_imports_what_checks_nothing": unchecked,
-        "test_a_constant": unchecked,
-        "test_only_inside": unchecked,
-        "test_skipped": skipped,
-        "test_skipped_if": skipped,
-        "test_expected_to_fail": skipped,
-        "test_skips_itself": skipped,
-        "TestSkipped::test_inside": skipped,
-        "TestHeld::test_by_method": None,
-        "test_asserts": None,
-        "test_waits_for_an_error": None,
-        "test_asks_a_helper": None,
-        "test_asks_an_imported_helper": None,
-        "test_in_a_loop": None,
-    }
-
-
-@pytest.mark.parametrize("mark", ["pytest.mark.skip", "[pytest.mark.xfail]"])
-def test_a_module_that_is_skipped_holds_nothing(mark: str) -> None:
-    assert judged(f"pytestmark = {mark}\ndef test_x(): assert 1 == 2\n") == {"test_x": "skipped"}
 
 
 def test_a_case_is_of_the_rules_it_cites_else_of_its_operation() -> None:

@@ -10,6 +10,7 @@ import pytest
 from engine import events as e
 from engine import inputs as i
 from engine.match.statistics import figures, history
+from engine.match_wants import to_decide
 from engine.state import PHASES
 from engine.table import Refused, decide, wants
 from engine.tiles import SEATS
@@ -303,7 +304,12 @@ def reached(phase: str) -> Walker | None:
     elif phase == "seating":
         walker = Walker(NEW, sensing="none", hands=4, seed=2, by_dice=True)
     elif phase == "swapping":
-        walker = Walker(BIJIN, sensing="none", hands=4, seed=2, undo_rate=1.0)
+        table = Told(BIJIN, hands=4)
+        table.run(lambda state: state.phase == "play")
+        table.won("S", "zimo")
+        table.go("lift")
+        table.press("E", "swap", "swap", right="win")
+        return table
     else:
         walker = Walker(NEW, sensing="none", hands=4, seed=2)
     if phase == "paused":
@@ -361,7 +367,7 @@ def test_nothing_can_be_told_to_a_table_without_a_match() -> None:
         (i.EndMatch(), "no_match"),
         (i.Extend(hands=1), "no_match"),
         (i.Pause(True), "no_match"),
-        (i.Decide(1), "no_objection"),
+        (i.Decide(1, ""), "no_objection"),
         (i.StartMatch("no such rules"), "bad_rules"),
         (i.StartMatch(NEW, layout="round"), "bad_layout"),
         (i.StartMatch(NEW, hands=-1), "bad_number"),
@@ -426,16 +432,18 @@ def disputed() -> Told:
 @pytest.mark.parametrize(("choice", "points"), [(1, 12), (2, 15)])
 def test_the_floor_decides_an_objection(choice: int, points: int) -> None:
     table = disputed()
-    assert refused(table, i.Decide(1)).code == "nothing_to_decide"
+    assert refused(table, i.Decide(1, to_decide(table.state))).code == "nothing_to_decide"
     table.tell("N", "object")
+    objected = to_decide(table.state)
     table.tell("N", "items", seat="S", golds=1)
-    assert refused(table, i.Decide(2)).code == "not_proposed"
+    assert refused(table, i.Decide(2, objected)).code == "not_proposed"
     table.tell("N", "propose")
+    assert refused(table, i.Decide(choice, objected)).code == "late", "said of what was before"
     for wrong in (0, 3, True, "1"):
-        assert refused(table, i.Decide(wrong)).code == "bad_value"  # type: ignore[arg-type]
-    table.feed(i.Decide(choice))
+        assert refused(table, i.Decide(wrong, to_decide(table.state))).code == "bad_value"  # type: ignore[arg-type]
+    table.feed(i.Decide(choice, to_decide(table.state)))
     assert table.points()["2"] == points
-    assert refused(table, i.Decide(1)).code == "no_objection"
+    assert refused(table, i.Decide(1, to_decide(table.state))).code == "no_objection"
 
 
 def test_three_of_four_decide_and_all_are_asked_anew_at_each_stage() -> None:
@@ -497,3 +505,27 @@ def test_eight_flowers_that_are_none_are_taken_back_to_the_flowers() -> None:
     assert table.state.book.flowers["N"] == ("8f",)
     table.won("S", "zimo")
     assert not [event for event in table.events if isinstance(event, e.HandEnded)][1:]
+
+
+def press_end(table: Walker, seat: str, action: str) -> None:
+    """A seat's press of the prompt that ends the match."""
+    asked = next(want for want in wants(table.state) if want.verb == "end" and want.seat == seat)
+    table.feed(i.SeatAction(seat, str(asked.id), action))
+
+
+def test_two_seats_end_a_match_that_no_parlor_ends() -> None:
+    """R41: whoever presses first waits for a second; anybody may say that it goes on; the hand in play is the last."""
+    table = Walker(NEW, hands=0, seed=2)
+    table.run(lambda state: state.phase == "play")
+    press_end(table, "W", "end")
+    assert table.state.end_asked == ("W",) and not table.state.ending
+    assert {want.actions for want in wants(table.state) if want.verb == "end" and want.seat == "W"} == {("keep",)}
+    press_end(table, "E", "keep")
+    assert table.state.end_asked == ()
+    press_end(table, "W", "end")
+    press_end(table, "S", "end")
+    assert table.state.session.ending == "agreed" and table.state.phase == "play"
+    booked = len(table.state.session.book)
+    while table.state.phase != "ended":
+        table.step()
+    assert len(table.state.session.book) == booked + 1 and table.state.session.ended == "agreed"

@@ -49,8 +49,9 @@ def test_matches_end_whatever_people_do(name: str, layout: str, sensing: str, di
         blind_rate=0.1, watch=Invariants(),
     )  # fmt: skip
     walker.run()
-    ended = [event for event in walker.events if isinstance(event, e.HandEnded)]
-    assert len(ended) == 3
+    session = walker.state.session
+    counted = [one for one in session.book if not one.voided and one.kind != "foul"]
+    assert len(counted) == 3 if session.ended == "hands" else session.ended == "empty"
     assert fold(walker.events) == walker.state
     assert all(count == 1 for count in walker.thrown.values()), "a throw was asked for twice under one id"
 
@@ -507,7 +508,7 @@ def test_a_tile_that_cannot_be_read_is_what_stood_there() -> None:
 
 
 def test_a_flipped_tile_that_is_read_otherwise_than_the_wall_is_for_people_to_say() -> None:
-    """R8: no misread face becomes the gold; what people say puts the wall right, and cannot be what stands nowhere."""
+    """R8: no misread face becomes the gold; what people say puts the wall right."""
     walker = at_phase("gold", seed=2, watch=Invariants())
     (flip,) = prompts(walker, "flip").values()
     position, wall = flip.params["position"], walker.state.play.wall
@@ -520,11 +521,27 @@ def test_a_flipped_tile_that_is_read_otherwise_than_the_wall_is_for_people_to_sa
     walker.feed(i.TimerElapsed(next(str(want.id) for want in wants(walker.state) if want.verb == "gold_stands")))
     assert walker.state.play.gold is not None and walker.state.play.gold.face == other
     assert walker.state.play.wall[position] == other and walker.state.phase == "opening"
-    walker = at_phase("gold", seed=2)
+
+
+def held_by_all_and_standing_nowhere(walker: Walker) -> str:
+    """A face of which every copy is in a hand, as the readers believe."""
     held = {face for hand in walker.state.play.hands.values() for face in hand}
     standing = {face for place, face in walker.state.play.wall.items() if place not in gone_from_wall(walker.state)}
-    for face in sorted(held - standing):
-        assert refused(walker, i.SeatAction(flip.seat, str(flip.id), "face", {"tile": face})).code == "no_such_tile"
+    return min(held - standing)
+
+
+def test_nobody_learns_from_the_gold_pad_what_others_hold() -> None:
+    """R8: a face that stands nowhere is taken like any other, and looked at again only once all have agreed to it; the
+    third time four people are believed, and a hand's reader was wrong."""
+    walker = at_phase("gold", seed=2, watch=Invariants())
+    face = held_by_all_and_standing_nowhere(walker)
+    for _ in range(3):
+        assert walker.state.play.gold is not None and walker.state.play.gold.stage == "flipping"
+        (flip,) = prompts(walker, "flip").values()
+        walker.feed(i.SeatAction(flip.seat, str(flip.id), "face", {"tile": face}))
+        walker.feed(i.TimerElapsed(next(str(want.id) for want in wants(walker.state) if want.verb == "gold_stands")))
+    assert walker.state.play.gold is not None and walker.state.play.gold.face == face
+    assert walker.state.phase == "opening" and walker.state.play.corrected
 
 
 def test_hand_numbers_run_on_over_matches_so_no_operation_id_comes_twice() -> None:

@@ -99,7 +99,7 @@ class Walker:
 
     def step(self) -> None:
         """One outstanding want is met, or something goes wrong with it."""
-        outstanding = wants(self.state)
+        outstanding = [want for want in wants(self.state) if want.verb != "end"]
         assert outstanding, f"nothing is wanted in phase {self.state.phase}"
         want = outstanding[0] if self.random.random() < 0.6 else self.random.choice(outstanding)
         {"operation": self._machine, "timer": self._clock, "prompt": self._person}[want.kind](want)

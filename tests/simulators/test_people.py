@@ -13,7 +13,7 @@ from typing import Any
 import aiomqtt
 import pytest
 
-from controller.broker import BrokerAddress
+from controller.broker_address import BrokerAddress
 from controller.live import Live, TableFacts
 from controller.private_broker import BrokerError, PrivateBroker, find_mosquitto
 from controller.views import seat_view

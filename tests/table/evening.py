@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,7 @@ def check_book(journal: Path) -> None:
 def voids(journal: Path) -> int:
     """How many bookings were taken back."""
     return sum(
-        isinstance(event, e.SessionSaid) and isinstance(event.event, BookingVoided)
-        for _, event, _, _ in steps(journal)
+        isinstance(event, e.SessionSaid) and isinstance(event.event, BookingVoided) for _, event, _, _ in steps(journal)
     )
 
 
@@ -215,7 +214,9 @@ def check_against_world(table: WholeTable, witness: Witness) -> None:
         truth = witness.truths[number]
         number += 1
         if before.reads_tiles:
-            _check_tiles(after, truth, booking)
+            game = before.play.game
+            covered = [seat for seat in SEATS if game is not None and game.seats[seat].covered]
+            _check_tiles(after, truth, booking, covered)
         gold = before.play.gold.face if before.play.gold is not None else None
         end = truth.end(booking, gold or None) if not before.reads_tiles else _as_read(before, booking, gold or None)
         if end is None:
@@ -244,12 +245,14 @@ def _as_read(state: State, booking: Booking, gold: str | None) -> HandEnd | None
     return None if state.play.game is None or state.book is not None else hand_end(state.play.game, booking.steps)
 
 
-def _check_tiles(after: State, truth: Truth, booking: Booking) -> None:
-    """What the table laid open at the end is what lay there."""
+def _check_tiles(after: State, truth: Truth, booking: Booking, covered: Collection[str]) -> None:
+    """What the table laid open at the end is what lay there; the hand of a 相公 (R39) counts for nothing."""
     assert after.result is not None
     winners = {win["seat"] for win in booking.wins}
     for seat, held in after.result.held.items():
         kinds = {win["way"] for win in booking.wins if win["seat"] == seat}
+        if seat in covered:
+            continue
         if kinds & {"qiangjin", "qiangshuangyou"} or "qianggang" in {win["way"] for win in booking.wins}:
             continue  # tiles change hands in words alone: the gold that is taken, the kong that is robbed
         booked = Counter(held.concealed)

@@ -40,8 +40,8 @@ class WholeTable:
 
     `people` lists the seats that are played, `patience` how long they wait before they press what everybody may press;
     `speed` is `max` or a factor of the machine and its people; the time that people have to answer is not shortened
-    (`timing`). After so many `matches` they begin no other. `mistakes` are those of `kaijin simulate players`. Logs of every process are in the folder and are
-    printed when a test that waits for something gives up.
+    (`timing`). After so many `matches` they begin no other. `mistakes` are those of `kaijin simulate players`. Logs of
+    every process are in the folder and are printed when a test that waits for something gives up.
     """
 
     folder: Path
@@ -76,6 +76,7 @@ class WholeTable:
         self.web_port = free_port()
         self.health_port = free_port()
         self.web_health_port = free_port()
+        self._commands = 0
 
     # -- life ----------------------------------------------------------------------------------------------------------
 
@@ -91,6 +92,7 @@ class WholeTable:
                 self.start_people(self.people)
         except BaseException:
             self.stop_all()
+            print(self.logs())
             raise
         return self
 
@@ -296,6 +298,27 @@ state_dir = "{self.folder / "web"}"
                     return str(asked[0])
         raise AssertionError("the broker ended")
 
+    async def command(self, verb: str, **args: Any) -> dict[str, Any]:
+        """A command of the parlor, carried out; the result. AssertionError where it is refused or fails."""
+        self._commands += 1
+        client, id = "tests", f"{verb}-{self._commands}"
+        response = self.topics.response(client)
+        async with asyncio.timeout(30), self.client("parlor") as parlor:
+            await parlor.subscribe([(response, 1), (self.topics.state, 1)])
+            async for message in parlor.messages:
+                envelope = json.loads(bytes(message.payload))
+                data = envelope["data"]
+                if str(message.topic) != response:
+                    # Its clock is what a command expires by.
+                    expiry = {"epoch": envelope["epoch"], "not_after_ms": envelope["mono_ms"] + 20_000}
+                    body = {"id": id, "client": client, "who": "tests", "args": args, **expiry}
+                    await parlor.publish(self.topics.command(verb), json.dumps(body), qos=1)
+                    await parlor.unsubscribe(self.topics.state)
+                elif data["id"] == id and data["outcome"] != "accepted":
+                    assert data["outcome"] == "done", data
+                    return dict(data["result"])
+        raise AssertionError("the broker ended")
+
     async def dice_roll(self, seconds: float = 60) -> None:
         """Wait until a throw is asked for and the dice really turn."""
         async with asyncio.timeout(seconds):
@@ -336,6 +359,11 @@ state_dir = "{self.folder / "web"}"
 
     def events(self) -> list[tuple[str, dict[str, Any]]]:
         """The journal's events, by the documented command."""
+        rows = map(json.loads, self.journal_rows())
+        return [(row["type"], row["body"]) for row in rows]
+
+    def journal_rows(self) -> list[str]:
+        """The journal's events as lines of JSON, by the documented command."""
         done = subprocess.run(
             [sys.executable, "-m", "cli.main", "journal", "show", str(self.journal), "--json"],
             capture_output=True,
@@ -343,8 +371,7 @@ state_dir = "{self.folder / "web"}"
             timeout=60,
             check=True,
         )
-        rows = [json.loads(line) for line in done.stdout.splitlines()]
-        return [(row["type"], row["body"]) for row in rows]
+        return done.stdout.splitlines()
 
 
 def wait_for(condition: Callable[[], bool], what: str, seconds: float = 20) -> None:

@@ -54,7 +54,7 @@ def refusal(book: b.Book, seat: str, action: str, /, **params: Any) -> tuple[str
     """The code and the rule that an action is refused with."""
     with pytest.raises(Refused) as refused:
         b.decide(book, seat, action, params)
-    assert refused.value.code != "bad_value" or set(refused.value.params) == {"field", "expected"}
+    assert refused.value.code != "bad_value" or set(refused.value.params) >= {"field", "expected"}
     return refused.value.code, refused.value.rule
 
 

@@ -241,7 +241,9 @@ def test_patterns_and_hardness() -> None:
     assert refusal(won(NEW), "S", "hardness", hardness="soft") == ("bad_hardness", "R36")
     book = told(book, ("S", "hardness", {"hardness": "hard"}), ("N", "items", {"golds": 2}))
     assert net(book) == {"E": -22, "S": 58, "W": -22, "N": -14}
-    assert say(book, "W", "win", way="zimo").end.hardness is None, "another's hand"
+    another = say(book, "W", "win", way="zimo")
+    assert another.first.hardness is None, "another's hand"
+    assert say(another, "E", "win", seat="S", way="zimo").first.hardness == "hard"
 
 
 def test_bids() -> None:
@@ -278,24 +280,26 @@ def test_who_must_say_that_he_has_said_all() -> None:
 def test_done_is_taken_back_by_undone_and_by_a_new_word() -> None:
     book = told(won(NEW), ("S", "done"), ("W", "done"))
     assert ask(book, "E").params["done"] == {"E": False, "S": True, "W": True, "N": False}
-    assert refusal(book, "S", "done") == ("already_done", "R41")
-    assert refusal(book, "E", "undone") == ("not_done", "R41")
+    assert refusal(book, "S", "done") == ("already_done", "P2")
+    assert refusal(book, "E", "undone") == ("not_done", "P2")
     assert say(book, "S", "undone").done == ("W",)
     assert say(book, "S", "items", golds=1).done == ("W",)
     assert say(book, "N", "win", seat="S", way="youjin").done == ()
-    assert refusal(book, "S", "done", now=True) == ("bad_value", "R41")
+    assert refusal(book, "S", "done", now=True) == ("bad_value", "P2")
     assert all_done(book).stage == "agreement"
 
 
 def test_ways_of_the_end_replace_each_other() -> None:
     book = told(won(NEW), ("E", "pays_all", {"seat": "W"}))
     assert net(book)["W"] == -12
-    assert say(book, "E", "pays_all", seat=None).end.pays_all is None
+    assert say(book, "E", "pays_all", seat=None).first.pays_all is None
     assert refusal(book, "E", "pays_all", seat="S") == ("payer_won", "R27")
     assert refusal(book, "E", "pays_all", seat="X") == ("bad_value", "R27")
-    assert say(book, "W", "win", way="zimo").end.pays_all is None
+    other = say(book, "W", "win", way="zimo")
+    assert other.first.pays_all is None and net(other)["S"] == -4
     drawn = say(book, "E", "drawn")
-    assert (drawn.stage, drawn.end.kind, drawn.end.pays_all) == ("agreement", "draw", None)
+    assert (drawn.stage, drawn.end.kind, drawn.first.pays_all) == ("agreement", "draw", None)
+    assert net(told(other, ("E", "win", {"seat": "S", "way": "zimo"})))["W"] == -12, "kept, and counts once more"
     assert say(book, "E", "foul", kind="zhahu", seat="N").end.wins == ()
     assert refusal(book, "E", "ready", on=True) == ("no_foul", "R38")
     assert refusal(book, "E", "cover", seat="S", on=True) == ("covered_wins", "R39")
@@ -317,7 +321,7 @@ def test_a_heavy_judgement() -> None:
     covered = say(book, "S", "cover", seat="W", on=True)
     assert refusal(covered, "W", "ready", on=True) == ("covered_ready", "R39")
     out = say(book, "S", "cover", seat="N", on=True)
-    assert ask(out, "N").params["missing"]["code"] == "covered_ready"
+    assert ask(out, "N").params["missing"] is None and set(net(out).values()) == {0}, "out of the hand: not paid"
     assert all_done(book).stage == "agreement"
     shown = say(book, "N", "tiles", concealed="147m258p369s1234567z", melds=[])
     assert ask(shown, "N").params["missing"]["code"] == "not_ready"
@@ -329,6 +333,6 @@ def test_a_book_opened_with_a_sheet_has_no_play_to_go_back_to() -> None:
     closed = b.fold(all_done(won(NEW)), b.decide_clock(all_done(won(NEW))))
     book = opened(NEW, sheet=closed.closed, stage="entry")
     assert book.stage == "entry" and "reopen" not in ask(book, "E").actions
-    assert refusal(book, "E", "reopen") == ("not_asked", "R41")
+    assert refusal(book, "E", "reopen") == ("not_asked", "P1")
     assert ask(opened(NEW, stage="entry"), "E").params["missing"]["code"] == "no_end_declared"
     assert opened(NEW, sheet=say(opened(NEW), "S", "drawn").reckoned.sheet, stage="agreement").stage == "agreement"

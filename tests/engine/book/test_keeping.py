@@ -89,8 +89,8 @@ def test_a_win_is_declared_by_anybody_and_taken_back_by_anybody() -> None:
     assert book.stage == "entry" and [one.verb for one in b.asks(book)] == ["entry"] * 4
     book = told(book, ("S", "items", {"golds": 1}), ("W", "done"), ("E", "pays_all", {"seat": "W"}))
     book = say(book, "E", "reopen")
-    assert (book.stage, book.done, book.end.kind, book.end.pays_all) == ("keeping", (), "", None)
-    assert book.first.seats["S"] == b.Said(flowers=("1f",), kongs=(b.Kong("open"),))
+    assert (book.stage, book.done, book.end.kind, book.first.pays_all) == ("keeping", (), "", None)
+    assert book.first.seats["S"] == b.Said(flowers=("1f",), kongs=(b.Kong("open"),), golds=1)
     assert [one.verb for one in b.asks(book)] == ["book"] * 4
 
 
@@ -145,8 +145,8 @@ def test_following_the_dealer_is_told_before_a_draw() -> None:
 def test_actions_of_other_stages_and_unknown_ones() -> None:
     book = opened(NEW)
     for action in ("items", "tiles", "done", "agree", "object", "vote", "propose", "reopen", "change"):
-        assert refusal(book, "S", action) == ("not_asked", "R41")
-    assert refusal(book, "S", "dance") == ("unknown_action", "R41")
+        assert refusal(book, "S", action) == ("not_asked", "P1")
+    assert refusal(book, "S", "dance") == ("unknown_action", "P1")
     with pytest.raises(Refused, match="bad_seat"):
         b.decide(book, "X", "drawn", {})
     with pytest.raises(Refused, match="nothing_to_decide"):

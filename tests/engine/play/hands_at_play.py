@@ -205,8 +205,10 @@ def said(words: str) -> tuple[str, Action]:
         return seat, Action(name, tiles=tiles(rest[0]))
     if name == "hu":
         return seat, Action(name, way=rest[0], tile=rest[1] if len(rest) > 1 else "")
-    if name in ("expose_false", "cover"):
-        return seat, Action(name, **{"kind" if name == "expose_false" else "reason": rest[0]})
+    if name == "expose_false":
+        return seat, Action(name, kind=rest[0])
+    if name == "cover":
+        return seat, Action(name, reason=rest[0])
     return seat, Action(name, tile=rest[0] if rest else "")
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.play import PlayState, asked, begin, decide_clock, fold, held, options
-from engine.play.hand import apply, begin_events
+from engine.play import PlayState, apply, asked, begin, begin_events, decide_clock, fold, held, options
 from engine.tiles import next_seat
 from tests.engine.play.hands_at_play import deal_of, hu_ways, names, play, tiles, turn, until, why_not, winner
 

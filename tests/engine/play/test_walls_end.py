@@ -53,12 +53,12 @@ def test_in_a_tours_lap_the_level_already_reached_is_paid(draws: str, level: str
 
 
 def test_in_a_first_lap_nothing_is_reached_yet() -> None:
-    options = {"tour_discard": "ming"}
-    state = start("new-xiamen-120", {"E": f"{SETS} 9s 7s"}, draws="1s2s", left=2, options=options)
+    hidden = {"tour_discard": "ming"}
+    state = start("new-xiamen-120", {"E": f"{SETS} 9s 7s"}, draws="1s2s", left=2, options=hidden)
     state = play(state, "E discard_down 7s", "S pass", "W pass")
     assert state.outcome is not None and state.outcome.kind == "draw"
-    options = {"direct_shuangyou": True}
-    state = start("new-xiamen-120", {"E": f"{SETS} 9s9s"}, draws="1s2s", left=2, options=options)
+    direct = {"direct_shuangyou": True}
+    state = start("new-xiamen-120", {"E": f"{SETS} 9s9s"}, draws="1s2s", left=2, options=direct)
     state = play(state, "E tour_discard 9s", "S pass", "W pass")
     assert state.outcome is not None and state.outcome.kind == "draw"
 
