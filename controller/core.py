@@ -263,7 +263,6 @@ class Core:
         if facts:
             self._publisher.seq = facts[-1].seq
         self._metrics.commit.observe(self._journal.append_seconds)
-        self._metrics.events.inc(len(stored))
         if encoded is not None:
             self._publisher.say_seats(encoded, cause, first=seat, others=told_cause)
         self._settle()

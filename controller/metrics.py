@@ -13,7 +13,6 @@ class Metrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry(auto_describe=True)
         registry = self.registry
-        self.events = Counter("kaijin_events", "Events stored in the journal.", registry=registry)
         self.facts = Counter("kaijin_public_events", "Public events said.", ["stream"], registry=registry)
         self.inputs = Counter("kaijin_inputs", "Inputs from seats by outcome.", ["outcome"], registry=registry)
         self.commands = Counter("kaijin_commands", "Commands by outcome.", ["outcome"], registry=registry)

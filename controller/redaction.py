@@ -37,7 +37,8 @@ PUBLIC_EVENTS: Final = frozenset(
         "GoldOpened", "HandEnded", "OperationBroken", "OperationRetried", "UnaskedThrow", "FaultNoted", "FaultGone",
         "Stopped", "ReleaseWanted", "Released", "WallRejected", "GoldAgreed", "SessionSaid", "PlayBegun",
         "WindowTimeUp", "UndoAsked", "UndoKept", "HandReopened", "HandRebooked", "SeatsTaken", "SwapAsked",
-        "HandDropped", "MinutePassed", "PauseWanted", "ParkWanted", "Parked", "Unparked",
+        "HandDropped", "MinutePassed", "PauseWanted", "ParkWanted", "Parked", "Unparked", "EndAsked", "EndKept",
+        "GroupPresented",
     }
 )  # fmt: skip
 """Event types that hold nothing but what lies open at the table."""

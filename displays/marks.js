@@ -9,8 +9,8 @@ const BREAK_PHASES = new Set(["deal_roll", "taking"]);
 
 /** Redraws the marks when what they show has changed; a count that is new runs 1, 2, 3 …. */
 export function drawMarks(layer, plan, view, memory) {
-  // The count and the door have done their work when the hand is played.
-  const path = view.play ? [] : view.gold?.path ?? [];
+  // The count has done its work when the gold lies open, which would lie over it.
+  const path = view.play || view.gold?.state === "shown" ? [] : view.gold?.path ?? [];
   const door = view.play ? null : view.door;
   const shown = [
     BREAK_PHASES.has(view.phase) ? view.break : null, door, view.tail?.next?.[0] ?? null,

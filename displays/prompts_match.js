@@ -8,7 +8,7 @@ const HANDS = [0, 1, 4, 8, 12, 16, 20, 24, 32, 40, 48];
 const MINUTES = [0, 30, 60, 90, 120, 150, 180, 240, 300, 360];
 
 export const MATCH = {
-  start: ({ want, choice }) => {
+  start: ({ view, want, choice }) => {
     const { params } = want;
     const rulesets = params.rulesets ?? [];
     const rules = choice.rules ?? params.rules;
@@ -20,8 +20,8 @@ export const MATCH = {
     const chips = known?.chips ?? (rules === params.rules ? params.chips : null);
     return {
       tone: "all",
-      say: say("do.start"),
-      hint: chips ? say("do.start.chips", { n: chips }) : say("do.start.hint"),
+      say: say(view.phase === "ended" ? "do.start.again" : "do.start"),
+      hint: view.phase === "ended" ? say("do.start.again.hint") : chips ? say("do.start.chips", { n: chips }) : say("do.start.hint"),
       body: {
         kind: "start", rules, layout, rulesets, seats,
         hands: hands === null ? null : stepper("hands", hands, HANDS),

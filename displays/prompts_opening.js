@@ -20,9 +20,12 @@ export const OPENING = {
         : { choose: { sure: true }, label: say("press.clear_stop"), kind: "second", ready: true },
     ],
   }),
-  lift: ({ view, want }) => ({
-    tone: "all", say: say("do.lift"), hint: resultWords(view) || say("do.lift.hint"), buttons: [press(want, "lift", say("press.lift"))],
-  }),
+  lift: ({ view, want }) => {
+    const last = view.match?.stage === "ended";
+    return {
+      tone: "all", say: say(last ? "do.lift.last" : "do.lift"), hint: last ? say("do.lift.last.hint") : resultWords(view) || say("do.lift.hint"), buttons: [press(want, "lift", say("press.lift"))],
+    };
+  },
   push_in: ({ want }) => ({
     tone: "all", say: say("do.push_in"), hint: say("do.push_in.hint"), buttons: [press(want, "pushed", say("press.pushed"))],
   }),

@@ -120,7 +120,7 @@ export function lineRow({ seats, amount, bonus, why }, viewer) {
 function nextHand(view) {
   const { result } = view;
   const dealer = result.next_dealer;
-  if (!dealer) return html("p", { class: "result-next" });
+  if (!dealer || view.match?.stage === "ended") return html("p", { class: "result-next" });
   const facts = [];
   if (view.streak > 0 && view.dealer === dealer) facts.push(say("top.streak", { n: view.streak }));
   if (view.dealer === dealer && view.base !== null && view.base !== undefined) facts.push(say("top.base", { n: view.base }));

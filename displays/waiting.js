@@ -19,6 +19,7 @@ export function waitingTask(view, viewer) {
   if (phase === "over") return { say: lastWords(view.result) || say("wait.over"), hint: say("wait.over") };
   if (phase === "ended") return { say: say("wait.ended"), hint: say("wait.hint_ended"), face: "ended" };
   if (phase === "seating") return view.dice ? waitRoll(view, viewer) : { say: say("wait.seating"), hint: "" };
+  if (phase === "lift" && view.match?.stage === "ended" && view.machine?.centre === "down") return { say: say("do.lift.last"), hint: resultWords(view) ?? "" };
   if (phase === "lift" && view.machine?.centre === "down") return { say: say("wait.lift_key"), hint: resultWords(view) ?? "" };
   if (phase === "push_in" && view.machine?.centre === "up") return { say: say("wait.push_key"), hint: "" };
   const closing = view.use === "closing" ? say("wait.closing") : "";

@@ -76,7 +76,7 @@ function versions(node, { first, second, viewer, by, votes, order, differs, more
   const column = (number, settlement, title) => {
     const voters = order.filter((seat) => votes[seat] === number);
     return html("section", { class: `version version-${number}${votes[viewer] === number ? " mine" : ""}` },
-      html("h2", {}, html("span", { class: "number", text: String(number) }), html("span", { text: title }), html("span", { class: "voters" }, ...voters.map(badge), html("small", { text: say("vote.count", { n: voters.length }) }))),
+      html("h2", {}, html("span", { class: "number", text: String(number) }), html("span", { text: title }), html("span", { class: "voters" }, ...(voters.length ? voters.map(badge) : [html("small", { text: say("vote.count", { n: 0 }) })]))),
       html("ul", {}, ...order.map((seat) => html("li", {}, badge(seat), amount(settlement?.net?.[seat] ?? 0), ...(settlement ? extra(settlement, seat) : [])))),
       html("p", { class: "next", text: nextWords(settlement?.next) }));
   };

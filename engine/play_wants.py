@@ -12,11 +12,10 @@ from dataclasses import fields
 from typing import Any
 
 from engine.asking import Want, prompt, timer
-from engine.melds import Meld
 from engine.play import Action, PlayState, options
 from engine.play.limits import must_follow
 from engine.play.state import place_of_next
-from engine.readings import Doubt, coming_draw, doubts, holds_flower, put_away, unlaid, zone
+from engine.readings import Doubt, claimed_for, coming_draw, doubts, holds_flower, put_away, unlaid, unlaid_meld
 from engine.settlement import foul_kinds
 from engine.state import State, WantId, looks_at
 from engine.tiles import SEATS
@@ -134,12 +133,9 @@ def _to_lay(state: State, game: PlayState) -> Iterator[Want]:
     """What is a seat's by right and is to be laid out, or put away (R23)."""
     for place, seat in enumerate(SEATS):
         own = game.seats[seat]
-        missing = unlaid(state, seat)
-        if missing:
-            meld = _unlaid_meld(own.melds, zone(state, seat, "melds") or ())
-            took = (one for one in reversed(game.discards) if one.taken == seat and one.tile in meld.tiles)
-            taken = next(took, None)
-            claimed = taken is not None and meld.kind in ("chi", "pong", "kong_open")
+        if unlaid(state, seat):
+            meld = unlaid_meld(state, seat)
+            taken = claimed_for(game, seat, meld)
             added = sum(1 for laid in own.melds if laid.kind == "kong_added")
             yield from prompt(
                 WantId(state.hand, "lay", len(own.melds) * 4 + place, added + 1),
@@ -148,23 +144,12 @@ def _to_lay(state: State, game: PlayState) -> Iterator[Want]:
                 ("by_hand",),
                 kind=meld.kind,
                 tiles=list(meld.tiles),
-                tile=taken.tile if claimed and taken is not None else "",
-                source=taken.seat if claimed and taken is not None else "",
+                tile=taken.tile if taken is not None else "",
+                source=taken.seat if taken is not None else "",
             )
         elif tile := put_away(state, seat):
             wanted = WantId(state.hand, "lay", 64 + len(own.aside) * 4 + place)
             yield from prompt(wanted, "lay", (seat,), ("by_hand",), kind="aside", tiles=[tile], tile="", source="")
-
-
-def _unlaid_meld(melds: tuple[Meld, ...], laid: tuple[str, ...]) -> Meld:
-    """The last meld whose tiles do not all lie there, as others have been laid before it; there must be one."""
-    lying, found = Counter(laid), melds[-1]
-    for meld in melds:
-        if Counter(meld.tiles) - lying:
-            found = meld
-        else:
-            lying -= Counter(meld.tiles)
-    return found
 
 
 def _refused(state: State) -> Iterator[Want]:

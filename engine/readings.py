@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.melds import Meld
 from engine.memo import by_identity
 from engine.play.events import PlayEvent, TileDrawn
 from engine.play.flow import PlayChain, go_on
-from engine.play.state import PlayState, without
+from engine.play.state import Discard, PlayState, without
 from engine.state import UNREAD, State, same
 from engine.tiles import SEATS, is_flower
 
@@ -257,9 +258,29 @@ def _allowed(state: State, game: PlayState, seat: str, name: str) -> list[tuple[
 
 
 def own_part(state: State, game: PlayState, seat: str) -> tuple[str, ...]:
-    """Tiles of the own hand that are to be laid in a meld still: those of it but the ones claimed."""
+    """Tiles of the own hand that are to be laid in a meld still: those of it but the one claimed."""
     missing = list(unlaid(state, seat))
-    for one in game.discards:
-        if one.taken == seat and one.tile in missing:
-            missing.remove(one.tile)
+    taken = claimed_for(game, seat, unlaid_meld(state, seat)) if missing else None
+    if taken is not None and taken.tile in missing:
+        missing.remove(taken.tile)
     return tuple(missing)
+
+
+def unlaid_meld(state: State, seat: str) -> Meld:
+    """The last meld of a seat whose tiles do not all lie there: others have been laid before it. It must have one."""
+    assert state.play.game is not None
+    melds = state.play.game.seats[seat].melds
+    lying, found = Counter(zone(state, seat, "melds") or ()), melds[-1]
+    for meld in melds:
+        if Counter(meld.tiles) - lying:
+            found = meld
+        else:
+            lying -= Counter(meld.tiles)
+    return found
+
+
+def claimed_for(game: PlayState, seat: str, meld: Meld) -> Discard | None:
+    """The discard that a seat claimed for a meld; None for a kong of its own."""
+    if meld.kind not in ("chi", "pong", "kong_open"):
+        return None
+    return next((one for one in reversed(game.discards) if one.taken == seat and one.tile in meld.tiles), None)

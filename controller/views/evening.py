@@ -108,7 +108,7 @@ def points(session: Match, player: str) -> int:
 
 
 def _of_all_matches(session: Match, account: Literal["points", "bonus"]) -> dict[str, int]:
-    """What each player has won or lost since the evening began; empty while there is one match, or where it is all 0."""
+    """What each player won or lost in all matches of the evening; empty in the first, and where no 课外 is played."""
     if session.match < 2:
         return {}
     sums = {player.id: getattr(figures(session, player.id), account) for player in session.players}

@@ -302,6 +302,8 @@ _TOLD: Mapping[type[Any], _Tell] = {
     e.SeatsTaken: _plain("game", "seats_taken", "by"),
     e.UndoAsked: _plain("audit", "undo_asked", "seat"),
     e.UndoKept: _plain("audit", "undo_kept", "seat"),
+    e.EndAsked: _plain("audit", "end_asked", "seat"),
+    e.EndKept: _plain("audit", "end_kept", "seat"),
     e.HandReopened: _plain("game", "reopened"),
     e.HandRebooked: _plain("game", "rebooked", "next_dealer"),
     e.HandDropped: _plain("game", "hand_dropped"),

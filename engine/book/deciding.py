@@ -152,7 +152,7 @@ def _write(chain: _Chain, seat: str, action: str, params: Params) -> None:
         if whose != seat and book.stage != "objection":
             raise read.bad("seat", f"left out, or {seat}", WRITINGS[action].rule)
     before = book.page
-    if action in _ENDS and book.stage == "keeping":
+    if action in _ENDS and book.stage == "keeping" and any(_has_turns(book, other) for other in SEATS):
         _check_turns(book, seat)
     after = written(Writer(book.frame, before, whose, book.stage == "keeping"), action, values)
     version = 2 if book.stage == "objection" else 1
@@ -215,9 +215,15 @@ def _reopen(chain: _Chain, seat: str, _: Params) -> None:
 
 
 def _check_turns(book: Book, seat: str) -> None:
-    """P2: nobody ends and reopens a hand for ever; another seat may do it in his place."""
-    if book.turns.get(seat, 0) >= MOST_TURNS:
+    """P2: nobody ends and reopens a hand for ever; another seat may do it in his place. Once nobody else may, a hand in
+    play can still be ended, for good.
+    """
+    if not _has_turns(book, seat):
         raise Refused("too_often", "P2", {"times": MOST_TURNS})
+
+
+def _has_turns(book: Book, seat: str) -> bool:
+    return book.turns.get(seat, 0) < MOST_TURNS
 
 
 def _agree(chain: _Chain, seat: str, _: Params) -> None:

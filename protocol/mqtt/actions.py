@@ -198,7 +198,8 @@ _MATCH = (
         Param("right", "win, half or all", one_of("win", "half", "all")),
     ),
     _once("undo", ("undo",), "until the deal roll", "the last booking is wrong; two seats that say so take it back"),
-    _once("keep", ("undo",), "until the deal roll", "the last booking is right"),
+    _once("end", ("end",), "any", "end the match after the hand in play; two seats that say so end it"),
+    _once("keep", ("undo", "end"), "any", "the last booking is right; the match goes on"),
     _once("unpark", ("parked",), "any", "go on: the table is parked"),
     _once(
         "look", (), "any", "show this in `me.sheet`; `none` closes it",

@@ -90,7 +90,10 @@ def _draw(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[
 
 
 def _turn(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
-    if person.hands_only or len(sight.hand) % 3 != 2 or any(map(is_flower, sight.hand)):
+    if person.hands_only or any(map(is_flower, sight.hand)):
+        return
+    if len(sight.hand) % 3 != 2:
+        yield from _unread_discard(person, view, sight, want)
         return
     number = number_of(view, sight) or 0
     options = _options(want)
@@ -100,6 +103,15 @@ def _turn(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[
     action = chosen(person, view, sight, number, [*options, *discards])
     if action is not None:
         yield _done(want, action)
+
+
+def _unread_discard(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """A discard that no reader shows, while the table still asks for one, is told on the display after a while."""
+    lying = sight.discards[person.seat]
+    discards = view.play.discards if view.play is not None else {}
+    told = next((tiles for seat, tiles in discards.items() if seat == person.seat), ())
+    if len(sight.hand) % 3 == 1 and len(lying) > len(told):
+        yield Intention("discard", {"tile": lying[-1]}, want=want.id, pace="think", rank=1)
 
 
 def _claim(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:

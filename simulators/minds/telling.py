@@ -191,12 +191,13 @@ def beside_the_end(person: Person, view: SeatView, want: Want, over: Over) -> It
 
 
 def the_end(person: Person, view: SeatView, want: Want, over: Over) -> Iterator[Intention]:
-    """Each winner tells the own win, the dealer how the hand ended otherwise."""
+    """Each winner tells the own win, the dealer how the hand ended otherwise; another in the place of who does not."""
     teller = teller_of(view, over)
     if over["kind"] == "win":
-        win = win_of(over, person.seat)
-        if win is not None and not tells(want, win):
-            yield Intention("win", _said_win(win), want=want.id)
+        for won in over["winners"]:
+            win = win_of(over, won["seat"])
+            if win is not None and not tells(want, win):
+                yield by_anybody(person, win.seat, want, "win", seat=win.seat, **_said_win(win))
     elif over["kind"] == "draw":
         last = over["last_drawer"] if want.params.get("last_drawer") is True else ""
         yield by_anybody(person, teller, want, "drawn", **({"last_drawer": last} if last else {}))

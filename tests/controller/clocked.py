@@ -245,8 +245,8 @@ class Laid:
 
 
 class Table:
-    """A daemon at work in a folder. `view` has each reader's newest message; `heard` everything that came out, `figures`
-    what `/metrics` says at the end.
+    """A daemon at work in a folder. `view` has each reader's newest message; `heard` is everything that came out,
+    `figures` what `/metrics` says at the end.
     """
 
     def __init__(self, laid: Laid) -> None:

@@ -161,6 +161,15 @@ async def test_a_parked_table_finishes_its_cycle_says_so_and_goes_on_where_it_wa
     await again.end()
 
 
+async def test_who_parks_says_why(parlor: Parlor, ear: Ear, board: Board) -> None:
+    bad = await parlor.asks("park", reason="lunch")
+    assert (bad["outcome"], bad["code"], bad["field"]) == ("rejected", "bad_value", "args.reason")
+    await parlor.does("park", reason="time")
+    assert (await ear.available("parked"))["data"]["reason"] == "time"
+    await parlor.does("park", on=False)
+    await ear.available("ready")
+
+
 async def test_the_service_key_held_long_parks_and_lets_go_on(
     parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
 ) -> None:

@@ -48,6 +48,21 @@ def test_every_view_of_a_match_keeps_the_contract(name: str, layout: str, sensin
             assert side in SEATS and 1 <= first <= last <= 18 and colour in (*SEATS, "gold", "white")
 
 
+def test_from_the_second_match_on_the_sums_of_the_evening_are_public() -> None:
+    walker = Walker("classic-xiamen-144", sensing="none", hands=2, seed=5)
+    walker.run()
+    first = public_view(walker.state, LIVE)["match"]
+    assert (first["evening"], first["evening_bonus"]) == ({}, {})
+    walker.run()
+    second = public_view(walker.state, LIVE)["match"]
+    came = {one["players"][seat]["id"]: 0 for one in (first, second) for seat in SEATS}
+    for one in (first, second):
+        assert any(one["points"].values())
+        for seat in SEATS:
+            came[one["players"][seat]["id"]] += one["points"][seat]
+    assert second["evening"] == came and sum(came.values()) == 0
+
+
 def test_the_wall_is_drawn_bit_by_bit_as_it_is_taken() -> None:
     walker = Walker("new-xiamen-120", hands=1, seed=6)
     walker.run(lambda state: state.phase == "opening")

@@ -52,6 +52,10 @@ window.measure = {
     if (node.scrollHeight > node.clientHeight + 2 || node.scrollWidth > node.clientWidth + 2) out.push(`overfull: ${node.className}`);
     if (node.matches(".result, .standing") && [...node.children].some(child => box(child).bottom > box(node).bottom + 0.5)) out.push(`below: ${node.className}`);
   }
+  // Cards lie over the drawing, never over words or numbers.
+  for (const card of document.querySelectorAll(".card"))
+    for (const node of document.querySelectorAll(".result td, .result li, .result h2, .standing td"))
+      if (seen(card) && seen(node) && box(node).bottom > box(card).top + 1 && box(node).top < box(card).bottom) out.push(`under a card: ${node.textContent.slice(0, 20)}`);
   const strips = [...document.querySelectorAll("#top > *")].filter(seen).map(box);
   for (let i = 0; i + 1 < strips.length; i += 1)
     if (strips[i].right > strips[i + 1].left + 1) out.push(`top strip: ${i} over ${i + 1}`);

@@ -191,6 +191,12 @@ def _booked(seat: str, **changes: Any) -> View:
     return want(view, "lift", ["lift"])
 
 
+def _result_undo(seat: str) -> View:
+    """Somebody wants the last booking back: a card that covers nothing of it."""
+    view = _result_cards(seat)
+    return want(view, "undo", ["keep"] if seat == "S" else ["undo", "keep"], hand=3, asked_by=["S"])
+
+
 def reason(code: str, act: str = "note", number: int = 0, **params: Any) -> dict[str, Any]:
     """One reason of a payment."""
     return {"code": code, "act": act, "number": number, "params": params}
@@ -223,7 +229,9 @@ def lines(seat: str) -> list[dict[str, Any]]:
 
 def _result_several(seat: str) -> View:
     wins = [{"seat": one, "way": "pinghu", "source": "E", "tile": "6m"} for one in "SWN"]
-    view = _booked(seat, winner="S", way="pinghu", wins=wins, net={"E": -36, "S": 12, "W": 12, "N": 12})
+    tiles = SHOWN | {"S": "126889m1456p5z", "W": "445679m2255p1456679s", "N": "1256m367s5z"}
+    net = {"E": -36, "S": 12, "W": 12, "N": 12}
+    view = _booked(seat, winner="S", way="pinghu", wins=wins, net=net, tiles=tiles)
     view["me"]["lines"] = [
         {
             "payer": "E", "receiver": one, "amount": 12, "account": "net",
@@ -373,7 +381,7 @@ SCENES: dict[str, Callable[[str], View]] = {
     "felt_tour": _felt_tour, "felt_covered": _felt_covered, "felt_rob": _felt_rob, "felt_full": _felt_full,
     "felt_144": _felt_144, "felt_none": _felt_none, "result_win": _booked, "result_several": _result_several,
     "result_draw": _result_draw, "result_foul": _result_foul, "result_none": _result_none,
-    "result_cards": _result_cards, "result_paused": _result_paused, "ended_table": _ended_table,
-    "ended_evening": _ended_evening, "sheet_match": _match_record,
+    "result_cards": _result_cards, "result_undo": _result_undo, "result_paused": _result_paused,
+    "ended_table": _ended_table, "ended_evening": _ended_evening, "sheet_match": _match_record,
     "sheet_history": _history, "sheet_statistics": _statistics, "sheet_hand": _hand, "sheet_record": _record,
 }  # fmt: skip

@@ -209,7 +209,8 @@ SCENES: dict[str, Callable[[str], View]] = {
     "agree_drawn": partial(_book, steps=[("E", "drawn", {})], left_ms=30_000),
     "objection": partial(_book, steps=OBJECTED),
     "vote": partial(_book, steps=VOTED),
-    "undoable": _undoable, "undo_asked": _undo_asked, "end_offered": _end_offered, "end_asked": _end_asked, "swap": _swap, "start_whole": _start_whole,
+    "undoable": _undoable, "undo_asked": _undo_asked, "end_offered": _end_offered, "end_asked": _end_asked,
+    "swap": _swap, "start_whole": _start_whole,
     "seat_roll": _seat_roll, "swap_roll": _swap_roll, "seats": _seats, "floor_paused": _floor_paused,
     "parked": _parked, "drawn_result": _drawn_result,
 }  # fmt: skip

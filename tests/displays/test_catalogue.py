@@ -124,14 +124,14 @@ def test_every_difference_between_two_versions_is_worded() -> None:
     book = kept(*VOTED)
     (asked, *_) = [ask for ask in asks(book) if ask.seat == "N"]
     assert asked.params["differs"]
-    whole = set(_ending(book.first.end)) | set(_words(book.first.seats["E"], True))
+    whole = set(_ending(book.first)) | set(_words(book.first.seats["E"], True))
     whole |= {"tiles", "melds", "tile"} | {one["what"] for one in asked.params["differs"]}
     assert {f"differs.{what}" for what in whole} - CATALOGUE.keys() == set()
 
 
 def test_every_prompt_and_action_of_the_contract_is_known_to_the_page() -> None:
     rooms = [path.read_text(encoding="utf-8") for path in PAGES.glob("prompts*.js")]
-    answered = {verb for room in rooms for verb in re.findall(r"^  (\w+): \(", room, re.M)} | {"undo", "swap"}
+    answered = {verb for room in rooms for verb in re.findall(r"^  (\w+): \(", room, re.M)} | {"undo", "swap", "end"}
     assert {verb for action in ACTIONS.values() for verb in action.prompts} <= answered
     # What is pressed is named in the rooms; that each press sends the right thing is tried in the browser.
     named = set(re.findall(r'"(\w+)"', SOURCES))

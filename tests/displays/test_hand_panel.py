@@ -122,7 +122,7 @@ def test_neighbours_cannot_see_who_may_claim(framed: Page, language: str, name: 
     asked["params"] |= {"options": [{"name": "pass"}] if name != "opening_drop" else []}
     if name == "opening_drop":
         asked["params"]["claims"] = []
-    looks = []
+    looks: list[bytes] = []
     for view in (scenes.scene(name), poor):
         show(framed, "idle")
         put(framed, view, "E")
@@ -136,7 +136,7 @@ def test_neighbours_cannot_see_who_may_claim(framed: Page, language: str, name: 
 def test_the_question_of_a_hopeless_win_keeps_the_look_of_the_button(page: Page) -> None:
     fresh(page, "claim")
     hu = page.locator("#panel .press-five").nth(0)
-    look = "node => { const s = getComputedStyle(node); return [s.background, s.border, s.outline, s.color, s.opacity]; }"
+    look = "node => ['background', 'border', 'outline', 'color'].map(name => getComputedStyle(node)[name])"
     before, box = hu.evaluate(look), hu.bounding_box()
     assert touch(page, button("胡")) == []
     assert hu.text_content() == "胡？"

@@ -162,7 +162,8 @@ def test_a_hand_really_played_shows_the_tile_that_won(page: Page, rules: str) ->
     # Apart from the rest, which is the hand as it stood: its tiles, three a meld.
     winning, others = row.locator(".winning").bounding_box(), row.locator(".result-concealed .tile").all()
     last = others[-2].bounding_box()
-    assert (winning and last and winning["x"] - last["x"] - last["width"] > 4) or winning["y"] > last["y"]
+    assert winning and last
+    assert winning["x"] - last["x"] - last["width"] > 4 or winning["y"] > last["y"]
     melds = view["result"]["melds"].get(win["seat"], [])
     assert len(others) == walker.book.hand + 1 - 3 * len(melds)
 

@@ -91,7 +91,10 @@ class ErringReaders(SkilledHands):
     def _turn(self, want: Want) -> None:
         seat, hand = want.seat, self.game.seats[want.seat].hand
         if self.laid[seat] > sum(one.seat == seat for one in self.game.discards):
-            return  # it lies there; the table will ask
+            # It lies there: the table will ask, unless both readers show nothing of it.
+            if not any(doubt.seat == seat for doubt in doubts(self.state)):
+                self._name_the_discard(seat)
+            return
         if len(self.true[(seat, "hand")]) < len(hand) and self.game.drawn:
             self.show(seat, "hand", hand)  # a reader that erred took it for drawn: it is drawn now
             return

@@ -15,9 +15,9 @@ from tests.engine.tables import Told
 NEW = "new-xiamen-120"
 
 
-def told_win(way: str = "zimo", agree_ms: int = 30_000) -> Told:
+def told_win(way: str = "zimo") -> Told:
     """S has won, says its display; nobody has entered anything."""
-    table = Told(NEW, hands=0, agree_ms=agree_ms)
+    table = Told(NEW, hands=0)
     table.run(lambda state: state.phase == "play")
     table.tell("S", "win", way=way, seat="S")
     return table
@@ -89,7 +89,8 @@ def test_two_against_two_are_decided_by_time() -> None:
     (before,) = timers(table)
     table.tell("N", "vote", choice=1)
     (after,) = timers(table)
-    assert (before.after_ms, after.after_ms) == (4 * 30_000, 16 * 30_000) and before.id != after.id
+    agree_ms = table.state.match.agree_ms
+    assert (before.after_ms, after.after_ms) == (4 * agree_ms, 16 * agree_ms) and before.id != after.id
     table.elapse("entry_clock")
     assert table.state.book is None and table.points()["2"] == 12
 

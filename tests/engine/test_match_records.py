@@ -103,7 +103,7 @@ def test_the_first_line_that_cannot_be_is_named(lines: str, line: int, code: str
     replayed = told(f"{HEAD}{lines}")
     assert replayed.illegal is not None
     assert (replayed.illegal.line, replayed.illegal.code) == (line, code)
-    assert re.fullmatch(r"R\d+", replayed.illegal.rule)
+    assert re.fullmatch(r"[RP]\d+", replayed.illegal.rule)
 
 
 def test_what_is_wanted_and_not_so_is_told() -> None:
@@ -198,7 +198,7 @@ def test_a_spoilt_record_is_told_and_never_breaks(data: st.DataObject) -> None:
         return
     assert parse_match(write_match(record)) == record
     replayed = replay_match(record)
-    assert replayed.illegal is None or re.fullmatch(r"R\d+", replayed.illegal.rule)
+    assert replayed.illegal is None or re.fullmatch(r"[RP]\d+", replayed.illegal.rule)
     assert sum(replayed.points.values()) == 0
 
 

@@ -9,6 +9,7 @@ import pytest
 from engine import inputs as i
 from engine.play import events as p
 from engine.play.state import without
+from engine.table import wants
 from engine.tiles import SEATS
 from tests.engine.tables import HANDS, Table, claims_of, in_play, played
 
@@ -297,6 +298,8 @@ def test_a_kong_that_nobody_robs_stands(by_hand: bool) -> None:
     table.passes()
     if not by_hand:
         assert table.prompt("lay").params["kind"] == "kong_added"
+        told = {want.verb for want in wants(table.state) if want.kind == "timer"}
+        assert "count_seen" not in told, "the fourth is in the hand until it is laid"
         table.lay("W")
     assert [meld.kind for meld in table.game.seats["W"].melds] == ["kong_added"]
     assert table.prompt("draw").seat == "W" and table.prompt("draw").params["end"] == "tail"

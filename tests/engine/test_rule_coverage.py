@@ -291,7 +291,7 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
     "P1": (
         f"{AT_TABLE}::test_a_late_word_of_the_floor_decides_no_other_objection",
         f"{BOOK_TOLD}/test_keeping.py::test_actions_of_other_stages_and_unknown_ones",
-        f"{ENGINE}/test_table.py::test_nonsense_is_refused_and_changes_nothing",
+        f"{ENGINE}/test_table_walks.py::test_nonsense_is_refused_and_changes_nothing",
     ),
     "P2": (
         f"{BOOK_TOLD}/test_patience.py::test_what_was_entered_survives_a_hand_that_is_taken_up_again",

@@ -111,7 +111,10 @@ def test_an_objection_to_what_is_right_is_withdrawn_or_outvoted() -> None:
 def test_a_win_touched_too_early_is_taken_back_and_play_goes_on() -> None:
     table = always("false_win", "none", hands=1)
     resumed = [event for event in said(table) if isinstance(event, b.KeepingResumed)]
-    assert len(resumed) == table.mistakes["false_win"]
+    ended = [event for event in said(table) if isinstance(event, b.EntryBegun) and not event.seat]
+    assert len(resumed) == len(ended) - 1, "every end but the true one"
+    assert 8 < len(resumed) <= table.mistakes["false_win"]
+    assert all(" win " in one and "too_often" in one for one in table.refused), "a seat ends a hand only so often (P2)"
 
 
 def test_a_win_tapped_in_vain_is_refused() -> None:

@@ -1,4 +1,4 @@
-"""Displays of a whole table in Chromium, as the people at it use them: what they say, what is touched, how they look."""
+"""Displays of a whole table in Chromium, as its people use them: what they say, what is touched, how they look."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ MEASURE = (Path(__file__).parents[1] / "displays" / "measure.js").read_text("utf
 PATIENCE_MS = 90_000
 """How long a person waits for the table, which may run slowly under tests."""
 COUNT_TOUCHES = """window.touches = 0;
-document.addEventListener("click", event => { if (event.target.closest("button:not(:disabled)")) window.touches += 1; }, true);
+document.addEventListener(
+  "click",
+  event => { if (event.target.closest("button:not(:disabled)")) window.touches += 1; },
+  true,
+);
 """
 
 

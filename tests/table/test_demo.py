@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.table, pytest.mark.timeout(300)]
 
 GAMES = [(name, layout) for name in profiles() for layout in load_ruleset(name).layouts]
 HANDS = 3
+MANY = 200
 
 
 def demo(*arguments: str, seconds: float = 280) -> subprocess.CompletedProcess[str]:
@@ -64,6 +65,24 @@ def test_hands_settle_alike_in_every_game_at_both_sensing_levels(name: str, layo
         assert len(shown) + found["wins"].get("shuanghuagang", 0) >= HANDS
         assert set(found["dealer"]) <= set(SEATS)
     for same in ("gold", "dealer", "wins", "points", "bonus", "matches"):
+        assert told["full"][same] == told["none"][same], same
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_many_hands_settle_alike_at_both_sensing_levels() -> None:
+    """Over many hands, and matches that empty chips end: nothing hangs, every hand sums to nothing and replays."""
+    told = {
+        sensing: summary(
+            demo("--headless", "--hands", str(MANY), "--speed", "max", "--seed", "11", "--json", "--sensing", sensing,
+                 seconds=1800)
+        )
+        for sensing in ("none", "full")
+    }  # fmt: skip
+    for found in told.values():
+        assert found["hands"] == found["settled"] == MANY and found["replayed"]
+        assert sum(found["points"].values()) == sum(found["bonus"].values()) == 0
+    for same in ("gold", "dealer", "wins", "points", "bonus", "matches", "digest"):
         assert told["full"][same] == told["none"][same], same
 
 

@@ -271,11 +271,10 @@ async def test_health_and_metrics_tell_the_truth(tmp_path: Path) -> None:
         await table.state(lambda data: data["phase"] == "flowers")
         status, body = await asyncio.to_thread(fetch, table.health_port, "/healthz")
         assert status == 200 and json.loads(body)["link"] == "up"
-        stored = len(table.events())
         values = await asyncio.to_thread(metrics, table.health_port)
         assert values[f"kaijin_link_up{port}"] == values["kaijin_broker_connected"] == 1
-        assert stored <= values["kaijin_events_total"] <= len(table.events())
-        assert values["kaijin_journal_commit_seconds_count"] > 0 and values["kaijin_uptime_seconds"] > 0
+        assert 0 < values["kaijin_journal_commit_seconds_count"] <= len(table.events())
+        assert values["kaijin_uptime_seconds"] > 0
         assert values['kaijin_inputs_total{outcome="accepted"}'] >= 1, "everything has been taken"
         counts = {what: values[f'kaijin_link_total{{port="{table.port_link}",what="{what}"}}'] for what in _COUNTS}
         assert counts["frames_in"] > 10 and counts["frames_out"] > 10

@@ -251,6 +251,17 @@ def test_a_seat_turns_a_hand_only_so_often() -> None:
     assert say(agreed, "N", "change").stage == "entry" and say(book, "N", "reopen").stage == "keeping"
 
 
+def test_a_hand_that_all_have_turned_too_often_can_still_be_ended() -> None:
+    book = opened(NEW)
+    for seat in SEATS:
+        for _ in range(MOST_TURNS // 2):
+            book = say(say(book, seat, "win", way="zimo"), seat, "reopen")
+    assert book.stage == "keeping"
+    book = say(book, "W", "win", way="zimo")
+    assert all(refusal(book, seat, "reopen") == ("too_often", "P2") for seat in SEATS)
+    assert all_done(book).stage == "agreement"
+
+
 def test_flowers_and_kongs_of_play_start_no_clock() -> None:
     book = opened(CLASSIC)
     for _ in range(OWN_RESTARTS + 1):

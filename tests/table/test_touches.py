@@ -1,0 +1,131 @@
+"""Level none: how often a display is touched in a hand without flowers, by people who are simulated and by a page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.table.harness import TABLE, WholeTable
+from tests.table.screens import Screen, chromium, open_screen
+from tests.table.test_pages_none import HAND, seen
+from tests.table.walls import wall_for
+
+pytestmark = [pytest.mark.table, pytest.mark.timeout(600)]
+
+MOST_BEFORE_PLAY = 3
+"""Touches of a seat until play begins, if nobody holds flowers; a kong or a flower is one more each."""
+BY_KEY = {"start", "lift", "pushed", "roll"}
+"""What a key of the table does as well as a touch."""
+EACH_ONE = {"flower", "kong"}
+AFTER_PLAY = {"win": 1, "drawn": 1, "items": 1, "tiles": 1, "patterns": 1, "done": 1, "agree": 1}
+"""What ends a hand, at most so often from one seat: the win, what the own hand holds, that this is all, consent."""
+
+
+async def test_simulated_people_need_no_more_touches_than_allowed(tmp_path: Path) -> None:
+    """Three hands with tiles that have no flowers: every input of every seat is recorded on its way to the table."""
+    said: list[tuple[int, str, str, str]] = []
+    async with WholeTable(
+        tmp_path, rules="basic-136", layout="zhitui", hands=3, seed=6, people="", patience=20
+    ) as table:
+        recording = asyncio.create_task(record(table, said))
+        table.start_people()
+        await table.ended(300)
+        assert recording.cancel(), recording.exception()
+    print(said[:60])
+    for hand in (1, 2, 3):
+        for seat in "ESWN":
+            touched = [(phase, action) for number, phase, who, action in said if (number, who) == (hand, seat)]
+            before = [action for phase, action in touched if phase not in ("play", "settle") and action not in BY_KEY]
+            after = Counter(
+                action for phase, action in touched if phase in ("play", "settle") and action not in EACH_ONE
+            )
+            assert len(before) <= MOST_BEFORE_PLAY, (hand, seat, before)
+            assert all(count <= AFTER_PLAY[action] for action, count in after.items()), (hand, seat, after)
+            assert "done" in after or "agree" in after, (hand, seat, touched)
+
+
+async def record(table: WholeTable, said: list[tuple[int, str, str, str]]) -> None:
+    """Notes who said what, in which hand and phase."""
+    hand, phase = 0, ""
+    async with table.client(TABLE) as client:
+        await client.subscribe([(table.topics.state, 1), (table.topics.seat_input("+"), 1)])
+        async for message in client.messages:
+            body: dict[str, Any] = json.loads(bytes(message.payload or b"{}"))
+            if "data" in body:
+                hand, phase = body["data"]["hand"], body["data"]["phase"]
+            elif "action" in body:
+                said.append((hand, phase, str(message.topic).split("/")[-2], body["action"]))
+
+
+@pytest.mark.browser
+async def test_a_person_at_a_page_touches_it_as_seldom(tmp_path: Path) -> None:
+    """East deals and does all that anybody may do; lift and dice by their keys. South wins."""
+    hand = wall_for(
+        "new-xiamen-120",
+        (5, 1),
+        hands={
+            "E": "134699m5m1299p14s7777s",
+            "S": "123789m34567p4699s5z",
+            "W": "234567m1128p125688s",
+            "N": "112348m1579p225688s",
+        },
+        gold="3s",
+        gold_roll=(2, 4),
+        draws="5s6s4m",
+    )
+    assert hand["wall"] != HAND["wall"]
+    table = WholeTable(
+        tmp_path, hands=1, speed="10", web=True, people="", patience=60, script=[hand], simulate=["--cocked", "0"],
+        timing={"take_pace_ms": 60_000, "agree_ms": 600_000},
+    )  # fmt: skip
+    async with table, chromium() as browser:
+        east = await open_screen(browser, table, "E", tmp_path)
+        south = await open_screen(browser, table, "S", tmp_path)
+        table.start_people()
+        await the_opening_by_keys(table, east)
+        await east.asks("book")
+        assert await east.touches() <= MOST_BEFORE_PLAY
+        assert await south.touches() == 0
+        await the_rest(table, east, south)
+        # East: a kong, done, agreed. South: 胡, which way, on whose tile, done, agreed.
+        assert await east.touches() <= MOST_BEFORE_PLAY + 3
+        assert await south.touches() <= 5
+
+
+async def the_opening_by_keys(table: WholeTable, east: Screen) -> None:
+    await east.asks("lift")
+    await table.world_act("press", seat="E", key="lift")
+    await east.asks("push_in")
+    await seen(table, lambda sight: not sum(sight["felt"].values()))
+    await table.world_act("press", seat="E", key="lift")
+    for done in ("deal_roll", "taking"):
+        await east.asks("roll")
+        await table.world_act("press", seat="E", key="dice")
+        await table.state(lambda data, done=done: data["phase"] == done)
+    await seen(table, lambda sight: sum(sight["counts"].values()) == 65)
+    await east.press("ok")
+    await east.asks("flowers")
+    await east.press("ok")
+    await east.asks("roll")
+    await table.world_act("press", seat="E", key="dice")
+    await east.asks("gold_face")
+    await east.touch('[data-tile="3s"]')
+
+
+async def the_rest(table: WholeTable, east: Screen, south: Screen) -> None:
+    await seen(table, lambda sight: bool(sight["melds"]["E"]))
+    await east.touch('[data-kong="concealed"]')
+    await seen(table, lambda sight: {"W", "N"} <= sight["shown"].keys())
+    await south.touch('[data-action="choose"]', "胡")
+    await south.touch(".pick", "平胡")
+    await south.touch(".seat-touch", "西家")
+    await south.press("done")
+    await east.press("done")
+    await south.press("agree")
+    await east.press("agree")
+    await table.state(lambda data: data["result"] is not None)
