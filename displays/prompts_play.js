@@ -115,7 +115,9 @@ export const PLAY = {
       say: say(sentence, { tile: tileName(drawn), tiles: follow.map(tileName).join(say("and")) }),
       hint: follow.length ? say("do.turn.follow.hint") : wins(options).length ? say("do.turn.win.hint") : say("do.turn.hint"),
     };
-    if (choice.more) return { ...task, say: say("do.turn"), body: moreBody(want, fouls, discards, choice), buttons: [choose({ more: false, pick: null, sure: null }, say("press.back"), "third")], dense: true };
+    const back = choose({ step: null, tile: null, sure: null }, say("press.back"), "third");
+    if (choice.step === "discard") return { ...task, say: say("do.pick.discard"), hint: say("do.pick.discard.hint"), ...discardHere(want, discards, choice, back) };
+    if (choice.step === "more") return { ...task, hint: "", body: { kind: "picks", rows: [exposeRow(want, fouls, choice)] }, buttons: [back] };
     const down = options.filter((option) => option.name === "discard_down");
     const body = winPicks(want, options, choice)
       ?? (choice.pick === "down" ? { kind: "picks", rows: [{ label: say("do.pick.down"), items: down.map((option) => pick(want, option)) }] } : null)
@@ -126,7 +128,8 @@ export const PLAY = {
       ...tourButtons(view, viewer, want, options),
       ...(down.length ? [choose({ pick: choice.pick === "down" ? null : "down" }, say("press.discard_down"))] : []),
       ...kongButtons(want, options),
-      ...(may(want, "discard") || may(want, "expose_false") ? [choose({ more: true, pick: null }, say("press.more"), "third")] : []),
+      ...(may(want, "discard") && discards.length ? [choose({ step: "discard" }, say("press.discard_here"), "third")] : []),
+      ...(may(want, "expose_false") && fouls.length ? [choose({ step: "more" }, say("press.more"), "third")] : []),
     ];
     return { ...task, body, buttons, dense: buttons.length > 4 };
   },
@@ -216,18 +219,20 @@ function tourButtons(view, viewer, want, options) {
   return options.filter((option) => option.name === "tour_discard").map((option) => ({ ...press(want, "tour_discard", say("press.tour", { level }), paramsOf(option), "second"), gold: true }));
 }
 
-/** Behind 更多: a discard that no reader saw, and a hand laid open that does not win. */
-function moreBody(want, fouls, discards, choice) {
-  const rows = [];
-  if (may(want, "discard")) rows.push({ label: say("do.pick.discard"), items: discards.map((tile) => pick(want, { name: "discard", tile })).map((one) => ({ ...one, label: "", name: tileName(one.tiles[0]) })) });
-  if (may(want, "expose_false") && fouls.length) {
-    const items = fouls.map((kind) => {
-      const name = sayCode("foul", kind);
-      return choice.sure === kind
-        ? { press: { want: want.id, action: "expose_false", params: { kind } }, label: say("press.expose.sure", { kind: name }), tiles: [] }
-        : { choose: { sure: kind }, label: name, tiles: [] };
-    });
-    rows.push({ label: say("do.pick.expose"), items });
-  }
-  return { kind: "picks", rows, small: true };
+/** A discard by touch, for who cannot lay it down or whose tile no reader saw: chosen, then said. */
+function discardHere(want, discards, choice, back) {
+  const items = discards.map((tile) => ({ choose: { tile }, on: tile === choice.tile, tiles: [tile], label: "", name: tileName(tile) }));
+  const said = choice.tile ? [press(want, "discard", say("press.discard", { tile: tileName(choice.tile) }), { tile: choice.tile })] : [];
+  return { body: { kind: "picks", rows: [{ items }], small: true }, buttons: [...said, back], dense: true };
+}
+
+/** Behind 更多: a hand laid open that does not win. */
+function exposeRow(want, fouls, choice) {
+  const items = fouls.map((kind) => {
+    const name = sayCode("foul", kind);
+    return choice.sure === kind
+      ? { press: { want: want.id, action: "expose_false", params: { kind } }, label: say("press.expose.sure", { kind: name }), tiles: [] }
+      : { choose: { sure: kind }, label: name, tiles: [] };
+  });
+  return { label: say("do.pick.expose"), items };
 }

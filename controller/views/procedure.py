@@ -8,7 +8,7 @@ from typing import Any
 from controller.live import Live
 from controller.views.play import gone
 from engine.dice import pointed_seat
-from engine.opening import next_tiles, side_positions
+from engine.opening import next_tiles, side_positions, white_stands_for
 from engine.state import (
     Problem,
     Roll,
@@ -170,7 +170,7 @@ def gold(state: State) -> dict[str, Any] | None:
     """The opening of the gold (R8-R10)."""
     found = state.play.gold
     if found is None:
-        return None
+        return _gold_of_book(state)
     thrown = next((roll for roll in reversed(state.play.rolls) if roll.purpose == "gold"), None)
     shown = _GOLD_STATE.get(found.stage, "counting" if state.reads_tiles else "entering")
     return {
@@ -183,6 +183,24 @@ def gold(state: State) -> dict[str, Any] | None:
         "passed": [[passed.position, passed.tile] for passed in state.play.passed],
         "by": thrown.by if thrown else "",
         "state": shown,
+    }
+
+
+def _gold_of_book(state: State) -> dict[str, Any] | None:
+    """The gold of a hand whose booking was taken back: people tell it anew, and its tiles may be inside already."""
+    if state.book is None or not state.back or state.book.frame.gold is None:
+        return None
+    face = state.book.frame.gold
+    return {
+        "face": face,
+        "position": None,
+        "indicator": None,
+        "white": white_stands_for(state.match.rules, face),
+        "path": [],
+        "roll": None,
+        "passed": [],
+        "by": "",
+        "state": "shown",
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from engine.play import Action
@@ -38,13 +39,19 @@ def follow_display(person: Person, view: SeatView, sight: Sight) -> Iterator[Int
         return
     told = next((lie for seat, lie in play.discards.items() if seat == person.seat), ())
     lying = sight.discards[person.seat]
+    last = play.last
+    if last is not None and (last.seat, play.turn == person.seat) == (person.seat, False) and len(told) == len(lying):
+        # Claimed already, though it has not been laid yet: whoever claimed it waits for it.
+        if last.tile in sight.hand and len(sight.hand) % 3 == 2:
+            yield replace(_discard(last.tile), pace="reaction")
+        return
     if len(told) != len(lying) + 1:
         return
     # What is in the hand beyond what the table believes stands last there; a discard face down is shown to nobody.
     shown = parse_tiles(view.me.tiles)
     tile = told[-1] or (shown[-1] if len(shown) % 3 == 2 else "")
     if tile in sight.hand and len(sight.hand) % 3 == 2:
-        yield _discard(tile, down=told[-1] == "")
+        yield replace(_discard(tile, down=told[-1] == ""), pace="reaction")
 
 
 def unasked_throw(person: Person, view: SeatView, sight: Sight) -> Iterator[Intention]:
@@ -78,6 +85,9 @@ def _opening(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterat
 def _draw(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     position = text(want, "position")
     number = number_of(view, sight) or 0
+    if len(sight.hand) % 3 == 2 and not sight.stands(position):
+        # The tile is in the hand and no reader has seen it come: the table takes a word for it.
+        yield Intention("by_hand", want=want.id, pace="think", rank=1)
     if len(sight.hand) % 3 != 1 or not sight.stands(position):
         return
     slip = person.slip("forget_draw", view.hand, number)

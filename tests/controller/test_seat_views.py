@@ -122,7 +122,9 @@ def _amounts(view: dict[str, Any]) -> set[tuple[str, str, int]]:
 
 def test_a_hand_that_is_taken_back_has_no_result_until_it_is_booked_again() -> None:
     walker = Walker("new-xiamen-120", sensing="none", hands=0, seed=2)
-    view = seat_view(walk(walker, lambda state: state.phase == "settle" and state.undoable is not None), "E", LIVE)
+    state = walk(walker, lambda state: state.phase == "settle" and state.undoable is not None)
+    view = seat_view(state, "E", LIVE)
+    assert state.book is not None and view["gold"]["face"] == state.book.frame.gold, "golds are counted anew"
     assert view["result"] is None and view["me"]["lines"] == []
     assert view["book"]["stage"] in ("entry", "agreement")
     assert view["match"]["points"] == dict.fromkeys(SEATS, 0) and view["me"]["points"] == 0

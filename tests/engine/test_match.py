@@ -243,7 +243,7 @@ class TestCourse:
         sheet = declare(new_sheet(found.match.rules, "E", "9p"), d.HandWon((Win("S", "youjin"),)))
         found.do(i.BookDeclared(declare(declare(sheet, d.GoldsHeld("S", 1)), d.FlowersHeld("N", ("1f",)))))
         assert found.chips == [188, 233, 188, 191]
-        assert found.match.book[0].wins == ({"seat": "S", "way": "youjin", "golds": 1},)
+        assert found.match.book[0].wins == ({"seat": "S", "way": "youjin", "golds": 1, "tile": None},)
 
     def test_the_agreed_hands_end_it_and_a_void_hand_is_none(self) -> None:
         found = session(hands=2)

@@ -521,7 +521,7 @@ def test_two_seats_end_a_match_that_no_parlor_ends() -> None:
     assert table.state.end_asked == ("W",) and not table.state.ending
     assert {want.actions for want in wants(table.state) if want.verb == "end" and want.seat == "W"} == {("keep",)}
     press_end(table, "E", "keep")
-    assert table.state.end_asked == ()
+    assert not table.state.end_asked
     press_end(table, "W", "end")
     press_end(table, "S", "end")
     assert table.state.session.ending == "agreed" and table.state.phase == "play"
