@@ -15,9 +15,9 @@ import { layTiles } from "./tiles.js";
 
 /**
  * Builds the page into its places in `document`. `presses` takes what is pressed (null: nothing can be), `unpair()` is
- * called when the display is to give its seat up, `paired()` says whether it has one.
+ * called when the display is to give its seat up, `paired()` says whether it has one; `guardMs` as in `panel.js`.
  */
-export async function createPage({ presses = null, unpair = () => {}, paired = () => false }) {
+export async function createPage({ presses = null, unpair = () => {}, paired = () => false, guardMs }) {
   await loadCatalogue();
   setLanguage(recall("language") ?? LANGUAGES[0]);
   let theme = recall("theme") ?? "dark";
@@ -34,7 +34,7 @@ export async function createPage({ presses = null, unpair = () => {}, paired = (
   const top = createTop(place("top"), () => menu.open(), () => sheets.open("history"));
   const board = createBoard(place("table"));
   const standing = place("standing") ? createStanding(place("standing")) : null;
-  const panel = createPanel(place("panel"), place("cards"), presses);
+  const panel = createPanel(place("panel"), place("cards"), presses, guardMs);
   const bottom = createBottom(place("bottom"));
   const cover = createCover(place("cover"));
 

@@ -10,11 +10,16 @@ const HURRY_S = 60;
 // Shapes that every system font draws: pictographs are missing on a plain board.
 const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○", parked: "‖", objection: "?" };
 
+/** How long buttons that come of themselves do not answer: a thumb on its way was meant for those before. */
+export const GUARD_MS = 400;
+/** Prompts that are renewed with every touch and go on as they were. */
+const GOING_ON = new Set(["flowers", "tail"]);
+
 /**
  * The column inside `holder`, its notices over `cards`; `presses` knows what was pressed, or is null where nothing can
- * be (wall view).
+ * be (wall view). Buttons that the table has changed answer after `guardMs`.
  */
-export function createPanel(holder, cards, presses) {
+export function createPanel(holder, cards, presses, guardMs = GUARD_MS) {
   const parts = {
     face: html("span", { class: "face", "aria-hidden": "true" }),
     kicker: html("span", { class: "kicker" }),
@@ -30,7 +35,7 @@ export function createPanel(holder, cards, presses) {
   };
   const head = html("div", { class: "panel-head" }, parts.face, parts.kicker, parts.warning, parts.countdown);
   holder.append(head, parts.say, parts.hint, parts.body, parts.repair, parts.answer, parts.buttons);
-  const panel = { holder, parts, presses, choice: {}, taskId: "", task: null, view: null, viewer: null, endsAt: null };
+  const panel = { holder, parts, presses, choice: {}, taskId: "", task: null, view: null, viewer: null, endsAt: null, guardMs, asked: "", guard: 0 };
   show(parts.answer, false);
   for (const node of [holder, cards]) node.addEventListener("click", (event) => clicked(panel, event));
   return {
@@ -50,13 +55,27 @@ function draw(panel, view, viewer) {
   }
   panel.endsAt = fresh.leftMs === null ? null : performance.now() + fresh.leftMs;
   paint(panel);
+  guard(panel);
 }
+
+/** Other buttons than a moment ago, and nobody has touched this display for them: they wait a little. */
+function guard(panel) {
+  const { holder, guardMs } = panel;
+  const asked = askedOf(panel);
+  if (asked === panel.asked) return;
+  panel.asked = asked;
+  clearTimeout(panel.guard);
+  holder.classList.toggle("fresh", guardMs > 0);
+  if (guardMs > 0) panel.guard = setTimeout(() => holder.classList.remove("fresh"), guardMs);
+}
+
+const askedOf = ({ task, taskId }) => JSON.stringify([GOING_ON.has(task.verb) ? task.verb : taskId, task.buttons.map(({ action, kind }) => [action, kind])]);
 
 function paint(panel) {
   const { parts, view, viewer } = panel;
   const task = taskOf(view, viewer, panel.choice);
   panel.task = task;
-  const classes = ["panel", `tone-${task.tone}`, task.wide && `wide-${task.wide}`, task.dense && "dense", panel.holder.classList.contains("answered") && "answered"];
+  const classes = ["panel", `tone-${task.tone}`, task.wide && `wide-${task.wide}`, task.dense && "dense", ...["answered", "fresh"].filter((name) => panel.holder.classList.contains(name))];
   set(panel.holder, { class: classes.filter(Boolean).join(" "), "data-verb": task.verb ?? "", "data-face": task.face ?? "" });
   write(parts.face, FACES[task.face] ?? "");
   show(parts.face, Boolean(FACES[task.face]));
@@ -107,6 +126,7 @@ function clicked(panel, event) {
   if (node.choose) {
     panel.choice = { ...panel.choice, ...node.choose };
     paint(panel);
+    panel.asked = askedOf(panel);
   } else if (node.press && panel.presses) {
     panel.presses.press(node.press);
     tick(panel);

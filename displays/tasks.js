@@ -99,8 +99,10 @@ export function warningOf(view, task) {
 function backgroundCard(view, want) {
   const { say: what, hint, buttons } = ANSWERS[want.verb]({ view, viewer: view.me.seat, want, wants: [want], choice: {} });
   const off = (want.params.sides ?? []).filter((side) => side.counted !== side.expected);
-  const where = off.map((side) => say("do.count.row", { ...side, side: say(`side.${side.side}`) })).join(" · ");
-  return { key: `background.${want.id}`, text: [what, where, hint].filter(Boolean).join(" · "), tone: "ask", buttons: buttons.map((button) => ({ ...button, kind: "second" })) };
+  const where = off.map((side) => say("do.count.brief", { ...side, side: say(`side.${side.side}`) }));
+  const long = off.reduce((sum, side) => sum + side.counted - side.expected, 0) > 0;
+  const todo = want.verb === "count" ? say(long ? "do.count.brief.long" : "do.count.brief.hint") : hint;
+  return { key: `background.${want.id}`, text: [what, ...where, todo].filter(Boolean).join(" · "), tone: "ask", buttons: buttons.map((button) => ({ ...button, kind: "second" })) };
 }
 
 function pairingCard(ask) {

@@ -7,7 +7,8 @@ import "/harness/measure.js";
 const sent = [];
 let clock = null;
 const presses = new Presses((input) => sent.push(input), () => clock ?? performance.now());
-const page = await createPage({ presses, paired: () => true });
+const guardMs = Number(new URLSearchParams(location.search).get("guard") ?? 0);
+const page = await createPage({ presses, paired: () => true, guardMs });
 
 window.harness = {
   sent,

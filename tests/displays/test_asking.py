@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.displays import scenes
-from tests.displays.browser import LANGUAGES, SIZES, Site, each, opened, put, show, speak, text
+from tests.displays.browser import LANGUAGES, READY, SIZES, Site, each, opened, put, show, speak, text
 
 pytestmark = pytest.mark.browser
 
@@ -304,3 +304,25 @@ def test_every_seat_has_the_same_buttons_in_the_opening_window(page: Page) -> No
     for seat in "SW":
         show(page, "opening_read", seat)
         assert {"claim", "pass"} <= set(each(page, "#panel .buttons button", "data-action"))
+
+
+def test_buttons_that_come_of_themselves_let_a_thumb_on_its_way_pass(chromium: Site) -> None:
+    """Somebody else has pressed a moment before: the same place now means something else."""
+    with opened(chromium, SIZES["large"], "reduce") as page:
+        page.goto(f"{chromium.address}/harness/harness.html?guard=60000")
+        page.wait_for_selector(READY)
+        show(page, "taking")
+        show(page, "flowers")
+        assert page.evaluate("getComputedStyle(document.querySelector('#panel .press-primary')).pointerEvents") == "none"
+        # A flower more leaves the buttons as they are; what this display has chosen itself answers at once.
+        page.goto(f"{chromium.address}/harness/harness.html?guard=1")
+        page.wait_for_selector(READY)
+        show(page, "book")
+        page.wait_for_selector("#panel:not(.fresh)")
+        page.locator("#panel .press-primary").click()
+        assert page.locator("#panel.fresh").count() == 0
+        view = scenes.scene("book")
+        view["me"]["wants"][0]["id"] += "9"
+        put(page, view, "E")
+        assert page.locator("#panel.fresh").count() == 0
+        assert text(page, ".say") == "谁胡了，怎样胡？"

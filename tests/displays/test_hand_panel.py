@@ -542,7 +542,10 @@ STEPS: dict[str, list[str]] = {
     "entry_tiles": [".tab >> nth=2", ".tab >> nth=2;.pad-mode >> nth=5"],
     "objection": [".tab >> nth=1", ".press-second >> nth=0", ".tab >> nth=2"],
     "claim": [".press-five >> nth=3", ".press-five >> nth=0"],
-    "turn": [".press-third >> nth=0", ".press-third >> nth=0;.pick >> nth=3", ".press-third >> nth=1", ".press-third >> nth=1;.pick >> nth=1"],
+    "turn": [
+        ".press-third >> nth=0", ".press-third >> nth=0;.pick >> nth=3",
+        ".press-third >> nth=1", ".press-third >> nth=1;.pick >> nth=1",
+    ],
     "turn_rich": [".press-second >> nth=1"],
     "opening_drop": [".press-five >> nth=0"],
     "swap": [".press-third >> nth=0"],
