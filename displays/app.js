@@ -63,8 +63,13 @@ function heard() {
     return;
   }
   presses?.heard(link.view, link.fresh.epoch);
-  if (link.view) page.draw(link.view, PLACE === "view" ? null : pairing.seat);
+  if (link.view) page.draw(shownView(link), PLACE === "view" ? null : pairing.seat);
   refresh();
+}
+
+/** The view, and that the table is parked, which a public view does not say. */
+function shownView({ view, availability }) {
+  return availability === "parked" ? { ...view, parked: true } : view;
 }
 
 function refresh() {

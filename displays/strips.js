@@ -26,7 +26,7 @@ export function createTop(holder, onMenu, onHistory) {
       keyed(parts.left, [words, count], (node) => left(node, count));
       const counted = view.match ? { hand: view.match.hand, hands: view.match.hands } : { hand: view.hand, hands: view.hands };
       const opens = viewer && view.match ? onHistory : null;
-      keyed(parts.hand, [words, counted, view.match?.left_min ?? null, sorted(view), Boolean(opens)], (node) => hand(node, view, counted, opens));
+      keyed(parts.hand, [words, counted, view.match?.left_min ?? null, view.match?.pausing ?? false, view.use, Boolean(view.wall), sorted(view), Boolean(opens)], (node) => hand(node, view, counted, opens));
     },
   };
 }
@@ -81,7 +81,9 @@ function hand(node, view, { hand: n, hands: of }, opens) {
   if (n > 0) lines.push(html("span", { text: of ? say("top.hand_of", { n, of }) : say("top.hand", { n }) }));
   const minutes = view.match?.left_min;
   const tiles = sorted(view);
-  if (typeof minutes === "number") lines.push(html("span", { class: "quiet small", text: say("top.minutes", { n: minutes }) }));
+  const soon = view.match?.pausing && view.use !== "paused" ? "top.pausing" : view.use === "closing" && view.wall ? "top.closing" : "";
+  if (soon) lines.push(html("span", { class: "quiet small", text: say(soon) }));
+  else if (typeof minutes === "number") lines.push(html("span", { class: "quiet small", text: say("top.minutes", { n: minutes }) }));
   else if (tiles !== null) lines.push(html("span", { class: "quiet small", text: say("top.sorting", { n: tiles }) }));
   if (!opens) {
     node.append(...lines);

@@ -7,6 +7,7 @@ import { lastWords, waitPlay, waitSettle } from "./waiting_play.js";
 /** The waiting task of a view. */
 export function waitingTask(view, viewer) {
   const { phase } = view;
+  if (view.parked) return { kicker: say("parked"), say: say("do.parked"), hint: say("do.parked.hint"), face: "parked" };
   if (view.machine?.sorting && ["idle", "sorting"].includes(phase)) return sorting(view);
   if (phase.endsWith("_roll")) return waitRoll(view, viewer);
   if (phase === "taking" || phase === "door") return waitTake(view, viewer);

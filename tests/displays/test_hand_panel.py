@@ -122,14 +122,18 @@ def test_neighbours_cannot_see_who_may_claim(framed: Page, language: str, name: 
     asked["params"] |= {"options": [{"name": "pass"}] if name != "opening_drop" else []}
     if name == "opening_drop":
         asked["params"]["claims"] = []
-    looks: list[bytes] = []
-    for view in (scenes.scene(name), poor):
-        show(framed, "idle")
-        put(framed, view, "E")
-        marked = framed.locator("#panel .press.can").count()
-        assert bool(marked) == (not looks)
-        framed.locator("#panel").evaluate(_WITHOUT_FINE_PRINT)
-        looks.append(framed.locator("#panel").screenshot())
+    # A busy machine may take the second picture a second of the countdown later: what differs does so every time.
+    for _ in range(5):
+        looks: list[bytes] = []
+        for view in (scenes.scene(name), poor):
+            show(framed, "idle")
+            put(framed, view, "E")
+            marked = framed.locator("#panel .press.can").count()
+            assert bool(marked) == (not looks)
+            framed.locator("#panel").evaluate(_WITHOUT_FINE_PRINT)
+            looks.append(framed.locator("#panel").screenshot())
+        if looks[0] == looks[1]:
+            break
     assert looks[0] == looks[1]
 
 

@@ -78,7 +78,7 @@ async def test_where_tiles_are_read_every_seat_sees_its_hand_as_wanted(tmp_path:
 )
 async def test_where_nothing_is_read_flowers_and_gold_come_out_the_same(tmp_path: Path, row: dict[str, Any]) -> None:
     async with the_table(tmp_path, row, "none") as table:
-        seen = await table.follow("W", table.topics.seat("W"), lambda data: data["phase"] == "opening")
+        seen = await table.follow("W", table.topics.seat("W"), lambda data: data["phase"] == "play")
     last, want = seen[-1], row["want"]
     assert last["me"]["tiles"] is None
     assert last["dealer"] == row["dealer"]
