@@ -1,8 +1,29 @@
-"""What every test shares: hypothesis without deadlines, for machines whose speed is nobody's promise."""
+"""What every test shares: hypothesis without deadlines, for machines whose speed is nobody's promise; what is slow."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("kaijin", deadline=None)
 settings.load_profile("kaijin")
+
+SLOW: tuple[str, ...] = (
+    *("engine/book", "engine/test_table_walks", "engine/test_readers_that_err", "engine/test_equal_levels"),
+    *("engine/test_table", "engine/test_pause_park", "engine/test_sessions", "engine/test_reckoner"),
+    *("engine/test_hands", "engine/test_opening_walk", "engine/play/test_random_hands", "engine/test_refereeing"),
+    *("simulators", "cli/test_park", "cli/test_demo", "cli/test_docs", "cli/test_bench", "cli/test_journal_export"),
+    *("controller/test_equal_traffic", "controller/test_secrecy", "controller/test_daemon", "controller/hardware"),
+    *("controller/web", "controller/test_parlor", "controller/test_broker", "test_setup"),
+)
+"""Whole random matches, processes and counts of everything: what `./kaijin check` leaves to `./kaijin test`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what is slow."""
+    root = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(root) and item.path.relative_to(root).as_posix().startswith(SLOW):
+            item.add_marker("slow")

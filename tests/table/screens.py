@@ -6,7 +6,7 @@ import contextlib
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,11 @@ document.addEventListener(
   true,
 );
 """
+
+
+def in_phase(*names: str) -> Callable[[dict[str, Any]], bool]:
+    """Whether the public state is in one of these phases."""
+    return lambda data: data["phase"] in names
 
 
 @contextlib.asynccontextmanager

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from playwright.async_api import ViewportSize, expect
 
-from engine.record_file import parse_any
 from tests.displays.browser import LANGUAGES
 from tests.table.evening import bookings, came_to, check_book, failures
 from tests.table.harness import WholeTable
@@ -181,8 +182,11 @@ async def the_sheets(east: Screen, folder: Path) -> None:
     download = await told.value
     path = folder / download.suggested_filename
     await download.save_as(path)
-    record = parse_any(path.read_text("utf-8"))
-    print(type(record), path.name)
+    lines = path.read_text("utf-8").splitlines()
+    assert {"E chi 5s with 34s", "E hu youjin", "want: net E 33 S -11 W -11 N -11"} <= set(lines)
+    command = [sys.executable, "-m", "cli.main", "rules", "play", str(path)]
+    played = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=60)
+    assert played.returncode == 0, played.stdout + played.stderr
     await page.locator(".sheet").get_by_text("关闭").click()
     await expect(page.locator(".sheet")).to_be_hidden()
 

@@ -13,7 +13,7 @@ from playwright.async_api import expect
 from tests.displays.browser import LANGUAGES
 from tests.table.evening import bookings, came_to, failures
 from tests.table.harness import WholeTable
-from tests.table.screens import PATIENCE_MS, Screen, chromium, open_screen
+from tests.table.screens import PATIENCE_MS, Screen, chromium, in_phase, open_screen
 from tests.table.test_pages_full import HAND, OPTIONS, look_at_wall, pushed_in
 from tests.table.test_pages_none import HAND as TOLD
 from tests.table.test_pages_none import POINTS, SOUTH_HOLDS, TIMING, seen, the_opening
@@ -137,7 +137,7 @@ async def to_the_first_turn(table: WholeTable, east: Screen) -> None:
     for phase in ("deal_roll", "taking", "opening"):
         await east.asks("roll")
         await east.press("roll")
-        await table.state(lambda data, phase=phase: data["phase"] in (phase, "gold_roll"), 90)
+        await table.state(in_phase(phase, "gold_roll"), 90)
     await east.asks("opening")
     await east.press("pass")
     await east.asks("turn")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.table.harness import TABLE, WholeTable
-from tests.table.screens import Screen, chromium, open_screen
+from tests.table.screens import Screen, chromium, in_phase, open_screen
 from tests.table.test_pages_none import seen
 from tests.table.walls import wall_for
 
@@ -101,7 +101,7 @@ async def the_opening_by_keys(table: WholeTable, east: Screen) -> None:
     for done in ("deal_roll", "taking"):
         await east.asks("roll")
         await table.world_act("press", seat="E", key="dice")
-        await table.state(lambda data, done=done: data["phase"] == done)
+        await table.state(in_phase(done))
     await seen(table, lambda sight: sum(sight["counts"].values()) == 65)
     await east.press("ok")
     await east.asks("flowers")
