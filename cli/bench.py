@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 BENCHMARKS: Final[Mapping[str, str]] = {
     "chain": "dice frame → state at a display, against the barest program",
     "durability": "the same with and without waiting for the disk",
+    "growth": "bytes that a hand adds to the journal",
+    "recovery": "start from a journal of so many hands",
     "start": "daemon started → ready, and its memory",
     "web": "memory of the page server",
     "frames": "serial frames encoded and decoded",
@@ -26,6 +28,7 @@ BENCHMARKS: Final[Mapping[str, str]] = {
     "opening": "hands opened by the engine alone",
     "play": "whole hands refereed against a bare loop",
     "table": "whole hands at a table that reads its tiles",
+    "memory": "memory of the daemon over many hands",
 }
 _NAME, _VALUE, _GOAL = 58, 13, 10
 
@@ -80,11 +83,13 @@ def _measure(name: str, samples: int, folder: Path | None) -> Sequence[Row]:
 
 
 def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Sequence[Row]]:
-    from cli.benchmarks import chain, hands, opening, play, processes, table, wires
+    from cli.benchmarks import chain, hands, journal, memory, opening, play, processes, table, wires
 
     return {
         "chain": lambda: chain.chain(folder, samples),
-        "durability": lambda: chain.durability(folder, samples),
+        "durability": lambda: [*journal.commits(folder), *chain.durability(folder, samples)],
+        "growth": lambda: journal.growth(folder),
+        "recovery": lambda: journal.recovery(folder),
         "start": lambda: processes.start(folder),
         "web": lambda: processes.web(folder),
         "frames": wires.frames,
@@ -94,6 +99,7 @@ def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Seque
         "opening": opening.opening,
         "play": play.play,
         "table": table.table,
+        "memory": lambda: memory.memory(folder),
     }[name]
 
 

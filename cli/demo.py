@@ -41,6 +41,7 @@ HEADLESS_HANDS = 4
 @click.option("--http-port", type=click.IntRange(1, 65535), help=f"Port of the pages; {HTTP_PORT} if it is free.")
 @click.option("--mistakes", default="", metavar="NAME=RATE,…|all=RATE",
               help="Mistakes that the players make, and how often (docs/simulators.md); none by default.")  # fmt: skip
+@click.option("--scenario", metavar="NAME|FILE", help="What goes wrong (`kaijin simulate scenarios`).")
 @click.option("--json", "as_json", is_flag=True, help="What happened as one JSON object in the last line.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep logs and journal in this folder.")
 @click.option("--verbose", is_flag=True, help="Tell every event by its name as well.")
@@ -55,6 +56,7 @@ def demo(
     headless: bool,
     http_port: int | None,
     mistakes: str,
+    scenario: str | None,
     as_json: bool,
     keep: Path | None,
     verbose: bool,
@@ -68,7 +70,7 @@ def demo(
     """
     from cli.demo_parts import DemoFailed
 
-    options = _checked(rules, layout, sensing, dice, hands, speed, seed, headless, http_port, mistakes)
+    options = _checked(rules, layout, sensing, dice, hands, speed, seed, headless, http_port, mistakes, scenario)
     stage = Stage(options, keep, verbose)
     try:
         summary = asyncio.run(stage.play())
@@ -93,15 +95,20 @@ def _checked(
     headless: bool,
     http_port: int | None,
     mistakes: str,
+    scenario: str | None,
 ) -> DemoOptions:
     from cli.demo_parts import DemoOptions, free_port, port_is_free
     from engine.ruleset import RulesetError, load_ruleset
     from simulators.mistakes import MistakeError, parse_mistakes
+    from simulators.scenario.library import find_scenario
+    from simulators.scenario.reading import ScenarioError
 
     try:
         ruleset = load_ruleset(rules)
         parse_mistakes(mistakes)
-    except (RulesetError, MistakeError) as error:
+        if scenario is not None:
+            find_scenario(scenario)
+    except (RulesetError, MistakeError, ScenarioError) as error:
         raise click.ClickException(str(error)) from error
     chosen = layout or ruleset.layouts[0]
     if chosen not in ruleset.layouts:
@@ -112,7 +119,10 @@ def _checked(
         raise click.ClickException(f"port {http_port} is in use: choose another --http-port")
     port = http_port or (HTTP_PORT if port_is_free(HTTP_PORT) else free_port())
     count = hands if hands is not None else (HEADLESS_HANDS if headless else 0)
-    return DemoOptions(rules, chosen, sensing, dice, count, speed, seed, None if headless else port, mistakes)
+    told = ["--scenario", str(Path(scenario).absolute()) if "/" in scenario else scenario] if scenario else []
+    arguments = {"table": told, "players": told}
+    pages = None if headless else port
+    return DemoOptions(rules, chosen, sensing, dice, count, speed, seed, pages, mistakes, arguments=arguments)
 
 
 class Stage:
@@ -153,6 +163,7 @@ class Stage:
         tasks: list[asyncio.Task[Any]] = [
             asyncio.create_task(self._watch(parts)),
             asyncio.create_task(self._look(parts)),
+            asyncio.create_task(self._tell_faults(parts)),
         ]
         try:
             self._say(warning)
@@ -246,6 +257,16 @@ class Stage:
         while True:
             with contextlib.suppress(ChannelError):
                 await WorldClient(parts.world, None, lambda sight: self._say(felt.news(sight))).run()
+            await asyncio.sleep(0.2)
+
+    async def _tell_faults(self, parts: Parts) -> None:
+        """Say what a scenario lets go wrong, as it happens."""
+        told = 0
+        while True:
+            said = [body["happened"] for body in parts.said("table") if "happened" in body]
+            for one in said[told:]:
+                self._say(f"  ! {one['action']} ({one['moment']})")
+            told = len(said)
             await asyncio.sleep(0.2)
 
     def _hear(self, topic: str, payload: bytes, state_topic: str) -> None:

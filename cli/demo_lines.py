@@ -67,6 +67,11 @@ def _rolled(params: Mapping[str, Any]) -> str:
     return f"{_seat(params, 'by')} throws {first}+{second} {PURPOSES.get(str(params.get('purpose')), '')} ({how})"
 
 
+def _bid(params: Mapping[str, Any]) -> str:
+    kind = {"buy": "买底", "top": "顶底"}.get(str(params.get("kind")), "bid")
+    return f"{_seat(params)}: {kind} {params['points']}" if params.get("points") else f"{_seat(params)}: no {kind}"
+
+
 def _taken(params: Mapping[str, Any]) -> str:
     return f"{_seat(params)} takes {_places(params)}"
 
@@ -170,6 +175,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
     "centre_down": lambda p: "the centre is closed",
     "walls_up": lambda p: f"the walls of set {p.get('set')} rise",
     "rows_laid": lambda p: "八卦: stacks pushed forward, rows laid",
+    "bid": _bid,
     "rolled": _rolled,
     "roll_spoilt": lambda p: f"a throw that does not count ({p.get('reason')}): thrown again",
     "dice_disputed": lambda p: f"{_seat(p, 'by')} objects to the dice",

@@ -10,7 +10,7 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +21,8 @@ from controller.private_broker import BrokerError, PrivateBroker, find_mosquitto
 TABLE = "demo"
 STOP_S = 2.5
 """Seconds that a part is given to end by itself."""
+LONGEST_END_S = 10.0
+"""Seconds within which a part that was signalled ends."""
 LAST_WORDS = 12
 """Lines of a part's log that are shown when it fails."""
 
@@ -31,7 +33,10 @@ class DemoFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """What is played, and how. `hands` 0: until it is stopped; `http_port` None: without pages."""
+    """What is played, and how. `hands` 0: until it is stopped; `http_port` None: without pages.
+
+    `settings` go beside the table's own by section; `arguments` beside a simulator's own by its name.
+    """
 
     rules: str
     layout: str
@@ -42,11 +47,20 @@ class DemoOptions:
     seed: int
     http_port: int | None
     mistakes: str = ""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    arguments: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def answer_speed(self) -> float:
-        """What divides the timers in which people answer: at speed max nobody is hurried beyond a person's time."""
-        return 1.0 if self.speed == "max" else float(self.speed)
+        """What divides the timers in which people answer. Where there are pages somebody may sit at one, and at speed
+        max nobody is hurried beyond a person's time: a window that all have answered is over at once in any case.
+        """
+        return 1.0 if self.speed == "max" or self.http_port is not None else float(self.speed)
+
+    @property
+    def object_ms(self) -> int:
+        """How long entered dice and gold may be objected to, to be divided by `timer_speed`: real time with pages."""
+        return OBJECT_MS if self.http_port is None else min(LONGEST_OBJECT_MS, round(OBJECT_MS * self.timer_speed))
 
     @property
     def timer_speed(self) -> float:
@@ -55,6 +69,9 @@ class DemoOptions:
 
 
 MAX_TIMER_SPEED = 20.0
+OBJECT_MS = 4000
+LONGEST_OBJECT_MS = 60_000
+"""The most that `[timing] object_ms` takes."""
 
 
 class Broker(Protocol):
@@ -170,29 +187,57 @@ class Parts:
         self.world = str(folder / "world.sock") if _is_short(folder) else f"127.0.0.1:{free_port()}"
         self._line = folder / "table-serial"
         self._parts: list[Part] = []
+        self.ended: list[dict[str, Any]] = []
+        """What parts that were killed had said."""
 
     async def start(self) -> None:
         """Start every part; they find each other by themselves."""
         self.config.write_text(self._settings(), encoding="utf-8")
-        options = self.options
-        world = self.world
-        pace = ["--seed", str(options.seed), "--speed", options.speed]
+        for name in ("table", "daemon", "web", "players"):
+            if name != "web" or self.options.http_port is not None:
+                await self.start_part(name)
+
+    async def start_part(self, name: str) -> None:
+        """Start one part: `table`, `daemon`, `web` or `players`."""
+        options, broker = self.options, self.broker
+        pace = ["--seed", str(options.seed), "--speed", options.speed, *options.arguments.get(name, ())]
         mistakes = ["--mistakes", options.mistakes] if options.mistakes else []
-        await self._start(
-            "table",
-            ["simulate", "table", "--link", str(self._line), "--world", world, "--rules", options.rules,
-             "--sensing", options.sensing, "--dice", options.dice, "--json", *pace],
-        )  # fmt: skip
-        await self._start("daemon", ["run", "--config", str(self.config)])
-        if options.http_port is not None:
-            await self._start("web", ["web", "--config", str(self.config)])
-        broker = self.broker
         where = str(broker.socket) if broker.socket is not None else f"{broker.host}:{broker.port}"
-        await self._start(
-            "players",
-            ["simulate", "players", "--world", world, "--broker", where, "--table", TABLE,
-             "--credentials", str(broker.credentials_path), "--json", *pace, *mistakes],
-        )  # fmt: skip
+        arguments = {
+            "table": [
+                "simulate", "table", "--link", str(self._line), "--world", self.world, "--rules", options.rules,
+                "--sensing", options.sensing, "--dice", options.dice, "--json", *pace,
+            ],
+            "daemon": ["run", "--config", str(self.config)],
+            "web": ["web", "--config", str(self.config)],
+            "players": [
+                "simulate", "players", "--world", self.world, "--broker", where, "--table", TABLE,
+                "--credentials", str(broker.credentials_path), "--json", *pace, *mistakes,
+            ],
+        }  # fmt: skip
+        await self._start(name, arguments[name])
+
+    def part(self, name: str) -> Part | None:
+        """A part that was started and not killed, the last of its name."""
+        return next((part for part in reversed(self._parts) if part.name == name), None)
+
+    async def kill(self, name: str, number: int = signal.SIGKILL) -> int:
+        """Signal a part and wait until it has ended; its exit code. It can be started again."""
+        part = self.part(name)
+        if part is None:
+            return 0
+        self._parts.remove(part)
+        _signal(part, number)
+        try:
+            async with asyncio.timeout(LONGEST_END_S):
+                code = await part.process.wait()
+        except TimeoutError:
+            _signal(part, signal.SIGKILL)
+            await part.process.wait()
+            raise DemoFailed(f"the {name} did not end within {LONGEST_END_S:.0f} s of signal {number}") from None
+        finally:
+            self.ended.extend(part.said)
+        return code
 
     async def first_death(self) -> Part:
         """Wait until a part ends by itself; it."""
@@ -249,10 +294,16 @@ class Parts:
             "broker": {**where, "credentials": str(broker.credentials_path)},
             "journal": {"path": str(self.journal)},
             "match": {"rules": options.rules, "layout": options.layout},
-            "timing": {"speed": options.timer_speed, "answer_speed": options.answer_speed},
+            "timing": {
+                "speed": options.timer_speed,
+                "answer_speed": options.answer_speed,
+                "object_ms": options.object_ms,
+            },
             "health": {"listen": ""},
             "log": {"format": "json", "level": "info"},
         }
+        for name, body in options.settings.items():
+            sections[name] = {**sections.get(name, {}), **body}
         if options.http_port is not None:
             sections["web"] = {
                 "listen": f"127.0.0.1:{options.http_port}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from controller.journal import StoredEvent
+    from controller.mending import ShownTime
 
 
 @click.group()
@@ -29,6 +30,7 @@ def show(path: Path | None, config: Path | None, hand: int | None, as_json: bool
     Hands, walls, draws and claims of a hand that is not over are withheld.
     """
     from controller.journal import JournalError, read_events, read_meta
+    from controller.mending import NOTED, read_zeros
     from controller.redaction import finished_hands, redacted
 
     file = _which(path, config)
@@ -40,7 +42,8 @@ def show(path: Path | None, config: Path | None, hand: int | None, as_json: bool
     finished = finished_hands(events)
     if not as_json:
         click.echo(f"journal {meta.get('journal_id', '?')}, epoch {meta.get('epoch', '0')}, {len(events)} events")
-    for line in _lines(events, hand, as_json, lambda event: redacted(event, finished)):
+    zeros = read_zeros(meta.get(NOTED, ""))
+    for line in _lines(events, hand, as_json, zeros, lambda event: redacted(event, finished)):
         click.echo(line)
 
 
@@ -77,6 +80,27 @@ def export(
         click.echo(write_match(exports.only_match(evening, match)), nl=False)
 
 
+@journal.command()
+@click.argument("path", required=False, type=click.Path(path_type=Path))
+@click.option("--config", type=click.Path(path_type=Path), help="Take the journal of these settings (table.toml).")
+@click.option("--waiting", is_flag=True, help="Only rows that the hub has not acknowledged.")
+@click.option("--json", "form", flag_value="json", help="One JSON object a line, with the row as it was said.")
+@click.option("--csv", "form", flag_value="csv", help="A sheet.")
+def ledger(path: Path | None, config: Path | None, waiting: bool, form: str | None) -> None:
+    """Show the ledger in the journal at PATH: sessions, matches, booked hands; the daemon may be running.
+
+    A `*` marks what the parlor's hub has not acknowledged, a `?` a time stamped before the clock was set.
+    """
+    from cli import journal_ledger as ledgers
+
+    rows = ledgers.read(_which(path, config), waiting)
+    if form == "csv":
+        click.echo(ledgers.as_csv(rows), nl=False)
+        return
+    for line in ledgers.as_json(rows) if form == "json" else ledgers.as_text(rows):
+        click.echo(line)
+
+
 def _which(path: Path | None, config: Path | None) -> Path:
     if (path is None) == (config is None):
         raise click.UsageError("give either the PATH of a journal or --config")
@@ -91,30 +115,40 @@ def _which(path: Path | None, config: Path | None) -> Path:
         raise click.ClickException(str(error)) from None
 
 
-def _lines(events: list[StoredEvent], hand: int | None, as_json: bool, shown: Any) -> Iterator[str]:
+def _lines(
+    events: list[StoredEvent], hand: int | None, as_json: bool, zeros: Mapping[int, int], shown: Any
+) -> Iterator[str]:
+    from controller.mending import shown as shown_time
+
     for event in events:
         if hand is not None and event.hand != hand:
             continue
         body = shown(event)
         if as_json:
             stamp = event.stamp
+            time = shown_time(stamp, event.epoch, zeros)
             yield json.dumps(
                 {
-                    "n": event.n, "hand": event.hand, "epoch": event.epoch, "ts": stamp.ts, "clock": stamp.clock,
+                    "n": event.n, "hand": event.hand, "epoch": event.epoch, "ts": time.ts, "clock": time.clock,
                     "mono_ms": stamp.mono_ms, "type": event.type, "body": body,
                 },
                 ensure_ascii=False,
             )  # fmt: skip
         else:
-            yield f"{event.n:6} {_at(event)} hand {event.hand:<4} {event.type:<16} {_words(body)}".rstrip()
+            at = _at(shown_time(event.stamp, event.epoch, zeros))
+            yield f"{event.n:6} {at} hand {event.hand:<4} {event.type:<16} {_words(body)}".rstrip()
 
 
-def _at(event: StoredEvent) -> str:
+def _at(time: ShownTime) -> str:
+    """UTC; `?` behind a time that is not known, `~` behind one that was put right afterwards."""
     from datetime import UTC, datetime
 
-    moment = datetime.fromtimestamp(event.stamp.ts / 1000, UTC)
-    mark = "" if event.stamp.clock == "synced" else "?"
-    return f"{moment:%Y-%m-%d %H:%M:%S}.{event.stamp.ts % 1000:03}Z{mark}"
+    try:
+        moment = datetime.fromtimestamp(time.ts / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"{time.ts} ms?"  # A spoilt stamp is shown as it stands.
+    mark = {"synced": "", "mended": "~"}.get(time.clock, "?")
+    return f"{moment:%Y-%m-%d %H:%M:%S}.{time.ts % 1000:03}Z{mark}"
 
 
 def _words(body: dict[str, Any]) -> str:

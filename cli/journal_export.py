@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from controller.journal import StoredEvent
     from controller.records import StoredRecord
     from engine.match.events import MatchEvent
     from engine.record_match import MatchRecord
@@ -25,6 +24,8 @@ class Evening:
     path: Path
     hands: Sequence[StoredRecord]
     said: Sequence[MatchEvent]
+    gone: int = 0
+    """Matches that have left the journal with their hands."""
 
     @cached_property
     def matches(self) -> dict[int, MatchRecord]:
@@ -33,29 +34,31 @@ class Evening:
         from engine.record_header import RecordError
 
         try:
-            return match_records(self.said, [hand.text for hand in self.hands])
+            texts = [hand.text for hand in self.hands if hand.match > self.gone]
+            return match_records(self.said, texts, self.gone)
         except (ExportError, RecordError) as error:
             raise click.ClickException(f"{self.path}: its matches cannot be put together: {error}") from None
 
 
 def read_evening(path: Path) -> Evening:
     """The records of a journal that a daemon may be writing; ClickException says what is wrong with it."""
-    from controller.journal import JournalError, read_events, read_records
+    from controller.journal import JournalError, read_records, read_session
     from engine.plain import PlainError
 
     try:
         hands = read_records(path)
-        return Evening(path, hands, [_session_event(one) for one in read_events(path) if one.type == "SessionSaid"])
+        stored = read_session(path)
+        return Evening(path, hands, [_session_event(one) for one in stored.said], stored.gone)
     except JournalError as error:
         raise click.ClickException(str(error)) from None
     except (PlainError, KeyError) as error:
         raise click.ClickException(f"{path}: its session cannot be read: {error}") from None
 
 
-def _session_event(event: StoredEvent) -> MatchEvent:
+def _session_event(body: dict[str, Any]) -> MatchEvent:
     from engine.match.events import CODEC
 
-    found: MatchEvent = CODEC.decode(event.body["event"])
+    found: MatchEvent = CODEC.decode(body["event"])
     return found
 
 

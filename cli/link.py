@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -48,6 +49,61 @@ def probe(port: str, baud: int, timeout: float, as_json: bool) -> None:
         raise click.ClickException(probed.refusal)
 
 
+@link.command()
+@click.option("--config", type=click.Path(path_type=Path), required=True, help="The running table's settings.")
+@click.option("--seconds", default=10, show_default=True, type=click.IntRange(0, 600), help="So many one by one.")
+@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+def stats(config: Path, seconds: int, as_json: bool) -> None:
+    """Show how the lines of a running table are and have been, second by second. Asks the daemon; moves nothing."""
+    from controller.settings import SettingsError, load_settings
+
+    try:
+        listen = load_settings(config).health.listen
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from None
+    if not listen:
+        raise click.ClickException("[health] listen is empty in these settings: the daemon tells nobody how it is")
+    told = _ask_daemon(listen)
+    for line in told["links"]:
+        line["each_second"] = line["each_second"][-seconds:] if seconds else []
+    click.echo(json.dumps(told, ensure_ascii=False) if as_json else "\n".join(map(_line_as_text, told["links"])))
+
+
+def _ask_daemon(listen: str) -> dict[str, Any]:
+    import urllib.request
+
+    try:
+        with urllib.request.urlopen(f"http://{listen}/links", timeout=5) as answer:
+            told: dict[str, Any] = json.load(answer)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{listen}: the daemon does not answer ({error}); is it running?") from None
+    return told
+
+
+def _line_as_text(line: dict[str, Any]) -> str:
+    lately, trip = line["lately"], line["lately"]["round_trip_ms"]
+    lines = [f"{line['port']}: {line['state']}{', ' + line['trouble'] if line['trouble'] else ''}"]
+    lines.append(
+        f"  last {lately['seconds']} s: up for {lately['seconds_up']}, {lately['retransmits']} sent again, "
+        f"{lately['bad_frames']} bad frames, {lately['losses']} sessions lost"
+    )
+    if trip["median"] is not None:
+        lines.append(f"  round trip: median {trip['median']} ms, p99 {trip['p99']} ms, worst {trip['worst']} ms")
+    since = line["since_start"]
+    counts = {name: value for name, value in since.items() if isinstance(value, int) and value}
+    lines.append("  since the start: " + ", ".join(f"{name} {value}" for name, value in counts.items()))
+    bad = {kind: count for kind, count in since["errors"].items() if count}
+    if bad:
+        lines.append("  bad frames: " + ", ".join(f"{kind} {count}" for kind, count in bad.items()))
+    for second in line["each_second"]:
+        lines.append(
+            f"  {second['at']:12.1f} {'up  ' if second['up'] else 'down'} in {second.get('frames_in', 0):4}"
+            f" out {second.get('frames_out', 0):4} again {second.get('retransmits', 0):3}"
+            f" bad {sum(second.get('bad', {}).values()):3} rtt {second['round_trip_ms'] or '-'} ms"
+        )
+    return "\n".join(lines)
+
+
 def _told(probed: Probed) -> dict[str, Any]:
     from protocol.serial.vocabulary import LEARNED, MOTORS, SIDES
 
@@ -88,6 +144,7 @@ def _told(probed: Probed) -> dict[str, Any]:
         "frames_out": stats.frames_out,
         "retransmits": stats.retransmits,
         "bad_frames": sum(stats.errors.values()),
+        "errors": {kind: count for kind, count in stats.errors.items() if count} or None,
         "round_trip_ms": None if stats.round_trip is None else round(stats.round_trip * 1000, 2),
     }
     return told

@@ -33,7 +33,10 @@ COMMANDS: Mapping[str, Entry] = {
     "rules": Entry("cli.rules:rules", "List, show and evaluate house rules."),
     "run": Entry("cli.run:run", "Run the daemon of one table."),
     "schema": Entry("cli.schema:schema", "Export the MQTT contract."),
+    "service": Entry("cli.service:service", "Repair a table: service mode, sensors, motors, self-tests, faults."),
     "simulate": Entry("cli.simulate:simulate", "Simulate a table's hardware, or its players."),
+    "soak": Entry("cli.soak:soak", "Play for hours under random faults, and check everything."),
+    "support-bundle": Entry("cli.support_bundle:support_bundle", "Write one file that tells a repairer all."),
     "web": Entry("cli.web:web", "Serve the pages, and MQTT over WebSocket."),
 }
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     help="The settings of the table.",
 )  # fmt: skip
 @click.option(
-    "--seat", "places", type=click.Choice(["E", "S", "W", "N", "view"]), multiple=True,
-    help="A seat, or the wall view; may be given several times.",
+    "--seat", "places", type=click.Choice(["E", "S", "W", "N", "view", "service"]), multiple=True,
+    help="A seat, the wall view, or the page of a repairer; may be given several times.",
 )  # fmt: skip
 @click.option("--minutes", type=click.IntRange(1, 1440), default=15, show_default=True, help="How long it is valid.")
 @click.option("--release", is_flag=True, help="Un-pair the display that holds the seat instead.")
@@ -42,7 +42,7 @@ def pair(config: Path, places: tuple[str, ...], minutes: int, release: bool, bro
     except (SettingsError, CredentialsError) as error:
         raise click.ClickException(str(error)) from None
     if not places:
-        raise click.UsageError("say which seat: --seat E, S, W, N or view")
+        raise click.UsageError("say which seat: --seat E, S, W, N, view or service")
     if release:
         _release(settings, places)
     else:

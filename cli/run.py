@@ -43,6 +43,7 @@ async def _serve(settings: Settings, adopt: bool) -> int:
     from controller.credentials import CredentialsError
     from controller.daemon import Daemon
     from controller.notify import Notifier
+    from controller.service.restart import EXIT_CODE
     from controller.startup import StartError, broker_address, check_rules, start
 
     # The journal's thread must get its turn while the loop encodes views, not 5 ms later.
@@ -65,4 +66,4 @@ async def _serve(settings: Settings, adopt: bool) -> int:
             log.critical("the daemon must stop", problem=f"{type(fatal).__name__}: {fatal}")
         return 1
     log.info("stopped")
-    return 0
+    return EXIT_CODE if daemon.restarting else 0

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from simulators.scenario.director import Happened
     from simulators.table import TableConfig
 
 
@@ -23,6 +24,8 @@ def simulate() -> None:
 @simulate.command()
 @click.option("--link", type=click.Path(path_type=Path), help="Lay this symlink to a pseudo-terminal: the serial port.")
 @click.option("--tcp", metavar="HOST:PORT", help="Listen here in place of a pseudo-terminal (a daemon's socket://).")
+@click.option("--dice-link", type=click.Path(path_type=Path),
+              help="Lay this symlink for a dice unit that is a board of its own.")  # fmt: skip
 @click.option("--world", metavar="PATH|HOST:PORT", required=True, help="Where people see the table and act at it.")
 @click.option("--rules", default="new-xiamen-120", show_default=True, help="Whose tiles lie in the table.")
 @click.option("--seed", default=1, show_default=True, help="The same seed gives the same shuffles and throws.")
@@ -40,6 +43,8 @@ def simulate() -> None:
               help="Chance that a change in play is read wrongly (sensing full).")  # fmt: skip
 @click.option("--script", type=click.Path(path_type=Path), help="Walls and dice of each hand, JSON lines.")
 @click.option("--baud", type=click.IntRange(1200, 4_000_000), help="Send no faster than a line of this rate.")
+@click.option("--scenario", metavar="NAME|FILE", help="What goes wrong (`kaijin simulate scenarios`).")
+@click.option("--scenario-seed", type=click.IntRange(0), help="Chance in the scenario; its own seed by default.")
 @click.option("--json", "as_json", is_flag=True, help="Say where it is, and at the end what happened, as JSON.")
 def table(as_json: bool, **options: Any) -> None:
     """Simulate a table's hardware on a pseudo-terminal (--link) or a TCP port (--tcp).
@@ -51,9 +56,16 @@ def table(as_json: bool, **options: Any) -> None:
 
     config = _table_config(**options)
 
+    def tell(happened: Happened) -> None:
+        plain = happened.plain()
+        words = f"{plain['action']} at {plain['moment']}, {plain['at']:.1f} s" + (
+            f": not done, {plain['not_done']}" if plain["not_done"] else ""
+        )
+        click.echo(json.dumps({"happened": plain}) if as_json else words, err=not as_json)
+
     async def serve() -> Mapping[str, Any]:
         stopped = _until_signalled()
-        async with SimulatedTable(config) as simulated:
+        async with SimulatedTable(config, tell) as simulated:
             where = {"line": str(config.link or simulated.line_name), "world": simulated.world_address}
             click.echo(json.dumps(where) if as_json else f"table on {where['line']}, world on {where['world']}")
             await stopped.wait()
@@ -90,6 +102,8 @@ def table(as_json: bool, **options: Any) -> None:
 )
 @click.option("--matches", type=click.IntRange(0), default=0, show_default=True,
               help="Begin no more matches of the evening than these; 0: play on.")  # fmt: skip
+@click.option("--scenario", metavar="NAME|FILE", help="What they do wrong (`kaijin simulate scenarios`).")
+@click.option("--scenario-seed", type=click.IntRange(0), help="Chance in the scenario; its own seed by default.")
 @click.option("--json", "as_json", is_flag=True, help="At the end say what was done, as JSON.")
 def players(
     world: str,
@@ -102,6 +116,8 @@ def players(
     patience: float | None,
     mistakes: str,
     matches: int,
+    scenario: str | None,
+    scenario_seed: int | None,
     as_json: bool,
 ) -> None:
     """Simulate people at a table: they read their seat's display and act at the table and on the display.
@@ -109,12 +125,16 @@ def players(
     Where a person has taken over a seat's display, the simulated one only moves the tiles there.
     """
     from simulators.crew import CrewConfig, CrewError, run_crew
+    from simulators.scenario.library import find_scenario
+    from simulators.scenario.manners import Manners
+    from simulators.scenario.reading import ScenarioError
 
     try:
+        manners = None if scenario is None else Manners.of(find_scenario(scenario), scenario_seed)
         config = CrewConfig.checked(
-            world, broker, credentials, table_id, seats, seed, speed, patience, mistakes, matches
+            world, broker, credentials, table_id, seats, seed, speed, patience, mistakes, matches, manners
         )
-    except CrewError as error:
+    except (CrewError, ScenarioError) as error:
         raise click.ClickException(str(error)) from error
 
     async def serve() -> Mapping[str, int]:
@@ -125,9 +145,75 @@ def players(
         click.echo(json.dumps({"counts": counts}))
 
 
+@simulate.command()
+@click.option("--world", metavar="PATH|HOST:PORT", required=True, help="The simulated table's world channel.")
+@click.argument("action")
+@click.argument("words", nargs=-1, metavar="[WORD=VALUE]…")
+def fault(world: str, action: str, words: tuple[str, ...]) -> None:
+    """Let something go wrong at a simulated table now: an ACTION of a scenario with its words, or `summary`.
+
+    `kaijin simulate fault --world /tmp/world unplug seconds=0.6`; `kaijin simulate scenarios --actions` lists them all.
+    """
+    from simulators.channel import ActRefused, ChannelError, order
+
+    try:
+        answer = asyncio.run(order(world, action, _order_words(words)))
+    except (ActRefused, ChannelError) as error:
+        raise click.ClickException(str(error)) from error
+    if action == "summary":
+        click.echo(json.dumps({name: value for name, value in answer.items() if name not in ("ok", "id", "seen")}))
+
+
+@simulate.command()
+@click.argument("name", required=False)
+@click.option("--actions", is_flag=True, help="Every action that a scenario may have, with its words.")
+def scenarios(name: str | None, actions: bool) -> None:
+    """List the scenarios that come with Kaijin, or show the file of one."""
+    from simulators.scenario import library
+    from simulators.scenario.model import KINDS, words_of
+    from simulators.scenario.reading import ScenarioError
+
+    if actions:
+        for action, kind in KINDS.items():
+            told = " ".join(_told_word(word, value) for word, value in words_of(kind).items())
+            click.echo(f"{action:<16} {' '.join((kind.__doc__ or '').split())}")
+            if told:
+                click.echo(f"{'':<16} {told}")
+    elif name is not None:
+        try:
+            click.echo(library.text_of(name), nl=False)
+        except ScenarioError as error:
+            raise click.ClickException(str(error)) from None
+    else:
+        for known in library.names():
+            about = library.shipped(known).about
+            click.echo(f"{known:<20} {about.title if about is not None else ''}")
+
+
+def _told_word(word: str, value: Any) -> str:
+    return word if value is ... else f"{word}={json.dumps(value, ensure_ascii=False)}"
+
+
+def _order_words(words: tuple[str, ...]) -> dict[str, Any]:
+    """`WORD=VALUE` each; a value is TOML where it can be, a text otherwise."""
+    import tomllib
+
+    found: dict[str, Any] = {}
+    for told in words:
+        name, equals, value = told.partition("=")
+        if not equals or not name.isidentifier():
+            raise click.UsageError(f"{told!r}: expected WORD=VALUE, such as seconds=0.6")
+        try:
+            found[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = value
+    return found
+
+
 def _table_config(
     link: Path | None,
     tcp: str | None,
+    dice_link: Path | None,
     world: str,
     rules: str,
     seed: int,
@@ -143,15 +229,21 @@ def _table_config(
     reader_faults: float,
     script: Path | None,
     baud: int | None,
+    scenario: str | None,
+    scenario_seed: int | None,
 ) -> TableConfig:
     from engine.ruleset import RulesetError, load_ruleset
     from simulators.channel import ChannelError, split_address
     from simulators.pace import PaceError, parse_speed
+    from simulators.scenario.library import find_scenario
+    from simulators.scenario.reading import ScenarioError
     from simulators.script import ScriptError, read_script
     from simulators.table import FaultSpecError, TableConfig, parse_failure, parse_missing
 
     if (link is None) == (tcp is None):
         raise click.UsageError("one of --link PATH and --tcp HOST:PORT is needed")
+    if dice_link is not None and dice == "hand":
+        raise click.UsageError("--dice-link: a unit for dice that are thrown by hand has nothing to do")
     try:
         faces = load_ruleset(rules).faces()
         parse_speed(speed)
@@ -162,6 +254,7 @@ def _table_config(
             world=world,
             link=link,
             tcp=tcp,
+            dice_link=dice_link,
             seed=seed,
             speed=speed,
             sensing=sensing,
@@ -175,8 +268,10 @@ def _table_config(
             reader_faults=reader_faults,
             script=() if script is None else read_script(script, faces),
             baud=baud,
+            scenario=None if scenario is None else find_scenario(scenario),
+            scenario_seed=scenario_seed,
         )
-    except (RulesetError, PaceError, ScriptError, FaultSpecError, ChannelError) as error:
+    except (RulesetError, PaceError, ScriptError, FaultSpecError, ChannelError, ScenarioError) as error:
         raise click.ClickException(str(error)) from error
 
 

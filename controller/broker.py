@@ -29,7 +29,6 @@ FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 2.0
 FAREWELL_S = 1.0
 MOST_WAITING = 1000
-
 _ECHO_S = 5.0
 _SAY_AGAIN_S = 0.2
 _SUMMARY_S = 60.0
@@ -53,6 +52,7 @@ class Counters:
     dropped: int = 0
     said_again: int = 0
     unheard: int = 0
+    denied: int = 0
     refused_retained: int = 0
     handler_errors: int = 0
 
@@ -64,6 +64,8 @@ class _Waiting:
     topic: str
     payload: bytes
     qos: int
+    keep: bool = True
+    """Wait for the next connection where this one ends before the broker has taken it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,12 @@ class BrokerSession:
         self._protocol = aiomqtt.ProtocolVersion.V5
         self._failures = 0
         self._told_at = -_SUMMARY_S
+        self._unsaid: set[str] = set()
+
+    @property
+    def unsaid(self) -> frozenset[str]:
+        """Topics of ours that the broker takes and does not pass on: the access list denies them."""
+        return frozenset(self._unsaid)
 
     @property
     def connected(self) -> bool:
@@ -143,15 +151,18 @@ class BrokerSession:
         self._retained[topic] = payload or b""
         self._mark(topic)
 
-    def publish(self, topic: str, payload: bytes, qos: int = 1) -> None:
-        """Say this once, in order. QoS 0 is dropped while there is no connection, QoS 1 waits (the last 1000)."""
-        if qos == 0 and not self.connected:
+    def publish(self, topic: str, payload: bytes, qos: int = 1, keep: bool = True) -> None:
+        """Say this once, in order. QoS 0 is dropped while there is no connection, QoS 1 waits (the last 1000).
+
+        What is not to be kept ends with the connection: who says it says it again on the next one.
+        """
+        if (qos == 0 or not keep) and not self.connected:
             self.counters.dropped += 1
             return
         if len(self._queue) >= MOST_WAITING:
             self._queue.popleft()
             self.counters.dropped += 1
-        self._queue.append(_Waiting(topic, payload, qos))
+        self._queue.append(_Waiting(topic, payload, qos, keep))
         self._say_now()
 
     def stop(self) -> None:
@@ -181,8 +192,8 @@ class BrokerSession:
             topic, payload = self._will()
             will = aiomqtt.Will(topic, payload, qos=1, retain=True)
         up_at, reached = None, False
+        client = self._address.client(will, self._protocol)
         try:
-            client = self._address.client(will, self._protocol)
             if not await self._connect(client):
                 return 0.0
             reached = True
@@ -196,6 +207,7 @@ class BrokerSession:
             self._tell_failure(error, up_at is not None)
             older = not reached and self._protocol is aiomqtt.ProtocolVersion.V5 and _may_be_older(error)
             self._protocol = aiomqtt.ProtocolVersion.V311 if older else aiomqtt.ProtocolVersion.V5
+        client.forget_loss()
         return 0.0 if up_at is None else time.monotonic() - up_at
 
     async def _connect(self, client: aiomqtt.Client) -> bool:
@@ -287,6 +299,19 @@ class BrokerSession:
             self.counters.handler_errors += 1
             _log.exception("message_handler_failed", topic=topic)
 
+    def _judge(self, topic: str, denied: bool) -> None:
+        """A receipt that says no tells that the access list denies a topic; one that says yes may be of no worth."""
+        if denied:
+            self.counters.denied += 1
+            self._not_passed_on(topic)
+        elif topic not in self._read_back:
+            self._unsaid.discard(topic)
+
+    def _not_passed_on(self, topic: str) -> None:
+        if topic not in self._unsaid:
+            self._unsaid.add(topic)
+            _log.error("own_topic_not_passed_on", topic=topic, hint="does the access list allow it?")
+
     def _tell_failure(self, error: Exception, was_up: bool) -> None:
         self._failures += 1
         now = time.monotonic()
@@ -304,11 +329,10 @@ class _Connection:
         self.client.on_receipt = self._receipt
         self.flying: dict[int, _Flight] = {}
         self.flying_topics: set[str] = set()
-        self.receipts: list[int] = []
+        self.receipts: list[tuple[int, bool]] = []
         self.failure: aiomqtt.MqttError | None = None
         self.unheard: dict[str, deque[tuple[bytes, float]]] = {}
         self.said_again_at: dict[str, float] = {}
-        self.told_unheard: set[str] = set()
 
     async def read(self) -> None:
         """Read until the connection is lost."""
@@ -360,7 +384,8 @@ class _Connection:
         self._land()
         flown = [flight.what for flight in self.flying.values()]
         unacknowledged = [what for what in flown if isinstance(what, _Waiting) and what.qos != 0]
-        self.session._queue.extendleft(reversed(unacknowledged))
+        again = [what for what in (*unacknowledged, *self.session._queue) if what.keep]
+        self.session._queue = deque(again)
 
     def _may_launch(self) -> bool:
         return self.failure is None and len(self.flying) < MOST_IN_FLIGHT
@@ -385,20 +410,21 @@ class _Connection:
         self.client.flush()
         return True
 
-    def _receipt(self, number: int) -> None:
+    def _receipt(self, number: int, denied: bool) -> None:
         """Called by the client library; what it makes room for is said later, outside the library."""
-        self.receipts.append(number)
+        self.receipts.append((number, denied))
         self.session._wake.set()
 
     def _land(self) -> None:
         """Take what was acknowledged out of flight."""
-        for number in self.receipts:
+        for number, denied in self.receipts:
             flight = self.flying.pop(number, None)
             if flight is None:
                 continue
             self.session.counters.published += 1
             if isinstance(flight.what, str):
                 self.flying_topics.discard(flight.what)
+            self.session._judge(flight.what if isinstance(flight.what, str) else flight.what.topic, denied)
         self.receipts.clear()
 
     def _patience(self) -> float:
@@ -420,6 +446,7 @@ class _Connection:
         if any(payload == one for one, _ in said):
             while said.popleft()[0] != payload:
                 pass
+            self.session._unsaid.discard(topic)
             return
         on_its_way = bool(said) or topic in self.session._dirty
         if payload == self.session._retained[topic] or (retained and on_its_way):
@@ -444,9 +471,7 @@ class _Connection:
                 said.clear()
                 self.session.counters.unheard += 1
                 self.session._mark(topic)
-                if topic not in self.told_unheard:
-                    self.told_unheard.add(topic)
-                    _log.error("own_topic_not_heard", topic=topic, hint="does the access list allow it?")
+                self.session._not_passed_on(topic)
 
 
 def never_retained(topic: str) -> bool:

@@ -55,6 +55,7 @@ class BrokerAddress:
             socket_options=options,
             logger=_quiet,
         )
+        client.give_up_connecting_after(CONNECT_S)
         return client
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import aiomqtt
 import paho.mqtt.client as paho
@@ -19,14 +19,23 @@ if TYPE_CHECKING:
     from paho.mqtt.reasoncodes import ReasonCode
 
 
-class PromptClient(aiomqtt.Client):
-    """`say` beside all that its base offers; `on_receipt(number)` hears of what was said that way.
+LOOKS_A_KEEPALIVE: Final = 10
+"""How often in a keepalive it is looked whether the broker still answers: silence is noticed within 2.2 of them."""
 
-    `on_receipt` is called from inside the library's reading and writing: it must not say anything itself.
+
+class PromptClient(aiomqtt.Client):
+    """`say` beside all that its base offers; `on_receipt(number, denied)` hears of what was said that way.
+
+    `denied`: the access list does not allow it, which a broker tells where both speak MQTT 5. It is called from inside
+    the library's reading and writing: it must not say anything itself.
     """
 
-    on_receipt: Callable[[int], None] | None = None
+    on_receipt: Callable[[int, bool], None] | None = None
     _saying = False
+
+    def give_up_connecting_after(self, seconds: float) -> None:
+        """How long a broker that cannot be reached at all is waited for."""
+        self._client.connect_timeout = seconds
 
     def say(self, topic: str, payload: bytes, qos: int, retain: bool) -> int:
         """Queue a message for `flush` and give its number; a QoS 0 one has its receipt when it is written.
@@ -41,6 +50,11 @@ class PromptClient(aiomqtt.Client):
         if info.rc != paho.MQTT_ERR_SUCCESS:
             raise aiomqtt.MqttCodeError(info.rc, "Could not publish message")
         return info.mid
+
+    def forget_loss(self) -> None:
+        """Why the connection was lost has been told: nobody asks the library any more."""
+        if self._disconnected.done() and not self._disconnected.cancelled():
+            self._disconnected.exception()
 
     def flush(self) -> None:
         """Write what the socket takes now and leave the rest to the loop. A loss is told where the messages end."""
@@ -75,4 +89,10 @@ class PromptClient(aiomqtt.Client):
     ) -> None:
         super()._on_publish(client, userdata, mid, reason_code, properties)
         if self.on_receipt is not None:
-            self.on_receipt(mid)
+            self.on_receipt(mid, reason_code.is_failure)
+
+    async def _misc_loop(self) -> None:
+        """As the base does once a second: asks a silent broker, and gives it up when it does not answer."""
+        pause = min(1.0, self._keepalive / LOOKS_A_KEEPALIVE)
+        while self._client.loop_misc() == paho.MQTT_ERR_SUCCESS:
+            await asyncio.sleep(pause)

@@ -16,12 +16,12 @@ import aiomqtt
 from controller.broker_address import BrokerAddress
 from controller.clock import kernel_clock_state
 from controller.credentials import CredentialsError, load_credentials, user_of
-from controller.journal import JournalError, read_events, read_meta
+from controller.journal import JournalError, read_meta, read_state
 from controller.lines import host_name
 from controller.probe import ProbeError, probe
 from controller.serial_port import SerialPortError
 from controller.settings import Settings
-from controller.startup import StartError, broker_address, check_rules, fold_events, kaijin_version
+from controller.startup import StartError, broker_address, check_rules, fold_events, kaijin_version, thaw
 from protocol.mqtt.topics import Topics
 
 Level = Literal["OK", "WARN", "FAIL"]
@@ -146,11 +146,10 @@ def check_journal(path: Path) -> Finding:
         return Finding("OK", what, "none yet; it is begun at the first start")
     try:
         meta = read_meta(path)
-        events = list(read_events(path))
-        state = fold_events(iter(events))
+        state, count = read_state(path, fold_events, thaw)
     except JournalError as error:
         return Finding("FAIL", what, str(error), "keep a copy; the daemon puts it aside and begins a new one")
-    return Finding("OK", what, f"{len(events)} events, epoch {meta.get('epoch', '0')}, hand {state.hand} {state.phase}")
+    return Finding("OK", what, f"{count} events, epoch {meta.get('epoch', '0')}, hand {state.hand} {state.phase}")
 
 
 def check_disk(folder: Path) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,28 +24,39 @@ class Stamp:
 
 
 class SystemClock:
-    """The machine's clocks. Whether the time of day is synchronised is looked up at most every 10 s."""
+    """The machine's clocks. Whether the time of day is synchronised is looked up at most every 10 s.
 
-    def __init__(self) -> None:
-        self._began = time.monotonic()
+    `monotonic` (seconds), `utc_ns` and `state` are where the times come from: the machine unless told otherwise.
+    """
+
+    def __init__(
+        self,
+        monotonic: Callable[[], float] = time.monotonic,
+        utc_ns: Callable[[], int] = time.time_ns,
+        state: Callable[[], ClockState] | None = None,
+    ) -> None:
+        self._monotonic = monotonic
+        self._utc_ns = utc_ns
+        self._look = state or kernel_clock_state
+        self._began = monotonic()
         self._state: ClockState = "unsynced"
-        self._look_at = 0.0
+        self._look_at = self._began
 
     def monotonic(self) -> float:
         """Seconds that never step."""
-        return time.monotonic()
+        return self._monotonic()
 
     def mono_ms(self) -> int:
         """Milliseconds since the daemon's start, on one clock for the whole epoch."""
-        return int((time.monotonic() - self._began) * 1000)
+        return int((self._monotonic() - self._began) * 1000)
 
     def stamp(self) -> Stamp:
         """The present moment."""
-        now = time.monotonic()
+        now = self._monotonic()
         if now >= self._look_at:
-            self._state = kernel_clock_state()
+            self._state = self._look()
             self._look_at = now + _LOOK_AGAIN_S
-        return Stamp(time.time_ns() // 1_000_000, self.mono_ms(), self._state)
+        return Stamp(max(0, self._utc_ns() // 1_000_000), self.mono_ms(), self._state)
 
 
 def kernel_clock_state() -> ClockState:

@@ -1,4 +1,5 @@
-"""Commands of the parlor: checked, answered, carried out at most once. None but `park` moves hardware, to its rest.
+"""Commands of the parlor: checked, answered, carried out at most once. `park` moves hardware, to its rest; `service`
+with a key held at the table. No other does.
 
 The ids of those that change something are noted in the journal before they are carried out: after a start of the daemon
 a repeated one is answered as before.
@@ -12,30 +13,34 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+import structlog
+
 from controller.clock import SystemClock
 from controller.metrics import Metrics
 from controller.publisher import Publisher
-from protocol.mqtt.commands import COMMANDS
-from protocol.mqtt.inbound import MAX_LIFETIME_MS, InputError, parse_command
+from protocol.mqtt.commands import COMMANDS, MAX_LIFETIME_MS
+from protocol.mqtt.inbound import InputError, parse_command
 from protocol.mqtt.models import Command
 
 CARRIED_OUT: Final = (
-    "status", "replay", "rebirth", "extend", "start_match", "pause", "end", "decide", "rules", "export", "park",
+    "status", "replay", "rebirth", "open", "lock", "unlock", "extend", "start_match", "pause", "end", "decide",
+    "rules", "export", "park", "service", "support_bundle", "restart",
 )  # fmt: skip
 """The verbs that this table carries out; any other is rejected as not available."""
 
 REMEMBERED: Final = 64
 """Commands that change nothing, so many of the last ones; their repetition does no harm."""
 
-REMEMBERED_S: Final = 15 * 60.0
-"""Commands that change something, for so long: longer than any of them stays valid."""
+REMEMBERED_LIVES: Final = 1.5
+"""Commands that change something, for so many times as long as one of their verb may stay valid."""
+
+REMEMBERED_S: Final = REMEMBERED_LIVES * MAX_LIFETIME_MS / 1000
+"""That of the verbs that live longest."""
 
 MOST_CHANGES: Final = 128
 """… and so many at once; more are rejected until the oldest are forgotten."""
 
 _NOTED: Final = "commands"
-
-assert REMEMBERED_S * 1000 > MAX_LIFETIME_MS
 
 Result = Mapping[str, Any]
 Handler = Callable[[Command], Awaitable[Result]]
@@ -67,20 +72,26 @@ class _Seen:
     """A command that was taken: when, on the monotonic clock, and what has been said to it."""
 
     at: float
+    kept_s: float
     said: list[dict[str, Any]] = field(default_factory=list)
 
 
 class CommandDesk:
-    """Takes the payloads of `command/{verb}` and answers on `response/{client}`."""
+    """Takes the payloads of `command/{verb}` and answers on `response/{client}`.
+
+    `audit` puts on record who has changed what, before that is answered as done.
+    """
 
     def __init__(
-        self, publisher: Publisher, clock: SystemClock, metrics: Metrics, handlers: Mapping[str, Handler], notes: Notes
-    ) -> None:
+        self, publisher: Publisher, clock: SystemClock, metrics: Metrics, handlers: Mapping[str, Handler], notes: Notes,
+        audit: Callable[[str, Command], Awaitable[None]] | None = None,
+    ) -> None:  # fmt: skip
         self._publisher = publisher
         self._clock = clock
         self._metrics = metrics
         self._handlers = handlers
         self._notes = notes
+        self._audit = audit
         self._read: OrderedDict[tuple[str, str], _Seen] = OrderedDict()
         self._changed = self._noted()
 
@@ -96,8 +107,8 @@ class CommandDesk:
         key = (command.client, command.id)
         if self._repeated(key):
             return
-        seen = _Seen(self._clock.monotonic())
-        if not (COMMANDS[verb].changes and verb in self._handlers):
+        seen = _Seen(self._clock.monotonic(), _kept_s(verb))
+        if verb not in self._handlers or not _changes(verb, command):
             self._read[key] = seen
             if len(self._read) > REMEMBERED:
                 self._read.popitem(last=False)
@@ -168,6 +179,13 @@ class CommandDesk:
             body = _body(command.id, verb, "failed", error.code, expected=error.expected)
             self._answer(command, seen, {**body, "rule": error.rule, "params": error.params})
             return
+        except Exception:
+            # What nobody thought of costs this one command, and its sender is told.
+            structlog.get_logger("commands").exception("a command failed", verb=verb)
+            self._answer(command, seen, _body(command.id, verb, "failed", "internal"))
+            return
+        if keep is not None and self._audit is not None:
+            await self._audit(verb, command)
         self._answer(command, seen, _body(command.id, verb, "done", result=result))
 
     def _answer(self, command: Command, seen: _Seen, body: dict[str, Any]) -> None:
@@ -178,7 +196,7 @@ class CommandDesk:
 
     def _forget_old(self) -> None:
         now = self._clock.monotonic()
-        self._changed = {key: seen for key, seen in self._changed.items() if now - seen.at < REMEMBERED_S}
+        self._changed = {key: seen for key, seen in self._changed.items() if now - seen.at < seen.kept_s}
 
     async def _note(self) -> None:
         rows = [[client, id, seen.said] for (client, id), seen in self._changed.items()]
@@ -187,12 +205,30 @@ class CommandDesk:
     def _noted(self) -> dict[tuple[str, str], _Seen]:
         """What earlier runs took. How long ago is not known, so its time begins anew."""
         now = self._clock.monotonic()
-        found = {(client, id): _Seen(now, said) for client, id, said in json.loads(self._notes.meta(_NOTED, "[]"))}
+        try:
+            found = {
+                (str(client), str(id)): _Seen(now, _kept_s(said[0]["verb"]), said)
+                for client, id, said in json.loads(self._notes.meta(_NOTED, "[]"))
+                if said[-1]["outcome"]
+            }
+        except (ValueError, KeyError, TypeError, IndexError):
+            structlog.get_logger("commands").error("what earlier runs carried out cannot be read; none of it is known")
+            return {}
         for (_, id), seen in found.items():
             if seen.said[-1]["outcome"] == "accepted":
                 # The daemon ended in the middle of it: it is not begun again, and its sender is told.
                 seen.said.append(_body(id, seen.said[-1]["verb"], "failed", "interrupted"))
         return found
+
+
+def _changes(verb: str, command: Command) -> bool:
+    """Whether a command changes something; of some verbs only some actions do."""
+    known = COMMANDS[verb]
+    return known.changes and command.args.get("action") not in known.reads
+
+
+def _kept_s(verb: str) -> float:
+    return REMEMBERED_LIVES * COMMANDS[verb].lifetime_ms / 1000
 
 
 def _body(

@@ -14,12 +14,15 @@ from controller.answers import Answers
 from controller.clock import SystemClock
 from controller.gear import Gear
 from controller.hardware import Hardware
-from controller.journal import Journal, NewEvent
+from controller.holding import Holding
+from controller.hub import Ledger
+from controller.journal import Journal, JournalUnwritable, NewEvent, NewPublished
 from controller.live import Live, TableFacts
 from controller.metrics import Metrics
 from controller.publisher import EncodedViews, Publisher, Step
 from controller.records import NewRecord
 from engine import inputs as i
+from engine import snapshots
 from engine.events import Event, HandEnded, HandRebooked, Played, SessionSaid, encode_event
 from engine.export import hand_record
 from engine.match.events import BookingVoided
@@ -33,6 +36,9 @@ REFRESH_S: Final = 3.0
 COMMIT_WAIT_S: Final = 0.01
 MOST_PENDING: Final = 32
 """Inputs of one seat that wait at most; what a page says beyond is answered `busy` and not heard."""
+
+DISK: Final = "disk"
+"""The answer to what cannot be stored now (`controller.holding`)."""
 
 REFUSED: Final = "refused"
 """What metrics call every refusal of the engine: which one it is may depend on concealed tiles."""
@@ -92,11 +98,16 @@ class Core:
         speeds: Speeds,
         facts: Callable[[], TableFacts],
         decorate: Callable[[Live, State], Live],
+        ledger: Ledger | None = None,
     ) -> None:
         self.state = state
         self.answers = Answers()
         self.on_change: Callable[[State], None] = lambda state: None
+        self.on_facts: Callable[[Sequence[NewPublished]], None] = lambda facts: None
+        """Hears of public facts once they are on the disk."""
         self._journal = journal
+        self._ledger = ledger
+        self._turn = asyncio.Lock() if ledger is None else ledger.turn
         self._publisher = publisher
         self._hardware = hardware
         self._clock = clock
@@ -111,6 +122,7 @@ class Core:
         self._flush_seats = False
         self._committing = False
         self._state_said = 0.0
+        self._holding: Holding[_Work] = Holding(journal, self._disk_changed)
         self._log = structlog.get_logger("core")
 
     # --- what others call ---------------------------------------------------------------------------------------------
@@ -129,6 +141,9 @@ class Core:
         """A seat's input, answered in its view under `id`: `busy` at once (False) when too many of it wait already."""
         if self._pending.get(seat, 0) >= MOST_PENDING:
             self.refuse(seat, id, "busy")
+            return False
+        if self._holding.on:
+            self.refuse(seat, id, DISK)
             return False
         self._pending[seat] = self._pending.get(seat, 0) + 1
         self._queue.put_nowait(_Work(happened, id, seat, id))
@@ -182,24 +197,29 @@ class Core:
 
     async def run(self) -> None:
         """Take what happens, one after the other, until cancelled. Raises when the journal cannot be written."""
+        self._holding.begin()
         self._settle()
         self.say_everything()
         refresh = asyncio.create_task(self._refresh(), name="refresh")
         try:
             while True:
-                work = await self._queue.get()
+                work = self._holding.next() or await self._queue.get()
                 self._metrics.queue.set(self._queue.qsize())
                 if isinstance(work, _Beat):
                     if not work.reached.done():
                         work.reached.set_result(None)
                     continue
                 if work.seat:
-                    self._pending[work.seat] -= 1
+                    self._pending[work.seat] = max(0, self._pending[work.seat] - 1)
+                if self._holding.on:
+                    self._not_stored(work)
+                    continue
                 await self._take(work)
                 if work.ended is not None and not work.ended.done():
                     work.ended.set_result(None)
         finally:
             refresh.cancel()
+            self._holding.close()
             for timer in self._timers.values():
                 timer.handle.cancel()
             if self._flush is not None:
@@ -231,7 +251,29 @@ class Core:
             if work.seat:
                 self.touch(at_once=True)
             return
-        await self._commit(steps, work.cause, work.seat)
+        try:
+            async with self._turn:
+                await self._commit(steps, work.cause, work.seat)
+        except JournalUnwritable:
+            self._not_stored(work, tried=True)
+
+    def _not_stored(self, work: _Work, tried: bool = False) -> None:
+        """An input that the disk does not take: who pressed hears of it at once; what the machine says waits."""
+        if work.seat:
+            self.answers.refuse(work.seat, work.id, DISK)
+            self._metrics.inputs.labels(DISK).inc()
+            self.touch(at_once=True)
+        elif work.ended is not None:
+            if not work.ended.done():
+                work.ended.set_exception(Refused(DISK))
+        else:
+            self._holding.keep(work, first=tried)
+
+    def _disk_changed(self) -> None:
+        """The disk takes nothing any more, or takes it again: all is told, and the loop looks at what has waited."""
+        self._queue.put_nowait(_Beat(asyncio.get_running_loop().create_future()))
+        self.touch(at_once=True)
+        self.on_change(self.state)
 
     def _apply(self, happened: tuple[Event, ...]) -> list[Step]:
         steps: list[Step] = []
@@ -250,7 +292,9 @@ class Core:
         for step in steps:
             body = encode_event(step.event)
             stored.append(NewEvent(step.before.hand, body.pop("type"), body))
-        commit = self._journal.append(stored, stamp, self._publisher.epoch, facts, self._records(steps))
+        ledger, last = self._ledger, facts[-1].seq if facts else self._publisher.seq
+        entry = None if ledger is None else ledger.entry(steps, stamp, last, told_cause)
+        commit = self._journal.append(stored, stamp, self._publisher.epoch, facts, self._records(steps), entry)
         self._committing = True
         try:
             # The selector lets the journal's thread go ahead; it is on its way to the disk during the encoding.
@@ -269,6 +313,11 @@ class Core:
         if encoded is not None:
             self._say_state_in_time(encoded)
         self._publisher.say_facts(facts)
+        self.on_facts(facts)
+        if ledger is not None:
+            ledger.committed(entry)
+        if self._journal.snapshot_is_due or any(isinstance(step.event, HandEnded | HandRebooked) for step in steps):
+            self._journal.keep_snapshot(lambda: snapshots.encode(after), after.session.match, stamp)
         for fact in facts:
             self._metrics.facts.labels(fact.stream).inc()
         for step in steps:
@@ -314,8 +363,8 @@ class Core:
         state = self.state
         rules = state.setup.rules if state.setup is not None else None
         self._hardware.set_gear(None if rules is None else Gear(rules.tiles, (rules.stacks,) * 4))
-        self._hardware.reconcile(views.wanted(state), state.stop, state.faults)
-        self._hardware.show(views.lamps(state))
+        self._hardware.reconcile(views.wanted(state), state.stop, state.faults, bool(state.service))
+        self._hardware.lamps.show(views.lamps(state))
         self._manage_timers()
         self.on_change(state)
 

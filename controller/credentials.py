@@ -21,6 +21,7 @@ from protocol.mqtt.topics import SEATS, table_id
 
 PARLOR = "parlor"
 VIEW = "view"
+SERVICE = "service"
 
 _ITERATIONS = 101
 _SALT_BYTES = 12
@@ -48,25 +49,25 @@ class Credentials(Mapping[str, str]):
         return len(self.passwords)
 
     def of_seat(self, seat: str) -> tuple[str, str]:
-        """User and password of a seat's display, or of the wall view (`view`)."""
+        """User and password of a seat's display, of the wall view (`view`) or of the repairer (`service`)."""
         user = user_of(self.table, seat)
         return user, self.passwords[user]
 
 
 def user_of(table: str, role: str) -> str:
-    """The broker user of a seat, of `view` or of `web`."""
+    """The broker user of a seat, of `view`, `web` or `service`."""
     return f"{table}-{role}"
 
 
 def users(table: str) -> tuple[str, ...]:
-    """Every broker user of a table: itself, four seats, the wall view, the page server, the parlor."""
+    """Every broker user of a table: itself, four seats, the wall view, the page server, the repairer, the parlor."""
     table_id(table)
-    return (table, *(user_of(table, role) for role in (*SEATS, VIEW, "web")), PARLOR)
+    return (table, *(user_of(table, role) for role in (*SEATS, VIEW, "web", SERVICE)), PARLOR)
 
 
 def web_users(table: str) -> tuple[str, ...]:
-    """The users that the page server must know: its own, the displays' and the wall view's."""
-    return tuple(user_of(table, role) for role in (*SEATS, VIEW, "web"))
+    """The users that the page server must know: its own, the displays', the wall view's and the repairer's."""
+    return tuple(user_of(table, role) for role in (*SEATS, VIEW, "web", SERVICE))
 
 
 def make_credentials(table: str) -> Credentials:
@@ -91,15 +92,24 @@ def load_credentials(path: Path, table: str, needed: Iterable[str] | None = None
         raise CredentialsError(f"{path}: expected a JSON object of users and passwords")
     missing = [user for user in needed or users(table) if user not in raw]
     if missing:
-        raise CredentialsError(f"{path}: no password for {', '.join(missing)}; is it the file of table {table}?")
+        raise CredentialsError(
+            f"{path}: no password for {', '.join(missing)}; is it the file of table {table}? "
+            "`kaijin pair --broker-files` adds the users that an older file lacks"
+        )
     return Credentials(table, raw)
 
 
 def load_or_make(path: Path, table: str) -> Credentials:
-    """The credentials at `path`, made now if there is no such file. A damaged file is never replaced."""
-    if path.exists():
-        return load_credentials(path, table)
+    """The credentials at `path`, made now if there is no such file; an older one gets the users that it lacks.
+
+    A damaged file is never replaced, nor is one of another table.
+    """
     made = make_credentials(table)
+    if path.exists():
+        known = load_credentials(path, table, (table,))
+        if all(user in known for user in users(table)):
+            return known
+        made = Credentials(table, {**made, **known})
     save_credentials(path, made)
     return made
 

@@ -12,15 +12,20 @@ import structlog
 
 from controller import commands as desk
 from controller import views
+from controller.auditing import Auditor, account
 from controller.broker import BrokerSession
 from controller.broker_address import BrokerAddress
 from controller.clock import SystemClock
 from controller.core import Core, Speeds
+from controller.doors import Doors
 from controller.hardware import Hardware
 from controller.health import HealthServer
+from controller.holding import journal_notices
+from controller.hub import Ledger
 from controller.lines import Line, host_name
 from controller.live import Live, TableFacts
 from controller.matches import Matches
+from controller.mending import EpochClocks
 from controller.metrics import Metrics
 from controller.notify import Notifier
 from controller.offer import Offer
@@ -28,10 +33,15 @@ from controller.pairing import Pairing
 from controller.parlor import RESTING, Parlor
 from controller.publisher import Publisher
 from controller.reports import Reporter
+from controller.reveals import Reveals
 from controller.seats import SeatDesk
+from controller.service.history import FaultHistory
+from controller.service.mode import Service
+from controller.service.restart import Restarter
 from controller.settings import Settings, split_listen
 from controller.sheets import Sheets
 from controller.startup import Start, StartError, kaijin_version
+from controller.support import SupportDesk
 from engine.ruleset import load_ruleset, profiles
 from engine.state import State
 from protocol.mqtt.models import Command
@@ -40,6 +50,11 @@ from protocol.mqtt.topics import TopicError, Topics, parse_topic
 HEARTBEAT_S: Final = 30.0
 REPLAY_AT_ONCE: Final = 1000
 """Events said again for one command at most; the reader asks for the rest."""
+
+CLOCK_LOOK_S: Final = 1.0
+REVEALS_LOOK_S: Final = 0.3
+RESTART_S: Final = 0.5
+"""A restart that was asked for waits so long for its answer to be noted and said."""
 
 STOP_S: Final = 4.0
 """What stopping may take altogether, of the 5 s allowed."""
@@ -62,14 +77,18 @@ class Daemon:
         self._stopping = asyncio.Event()
         self._work: set[asyncio.Task[Any]] = set()
         self._ready_told = False
+        self.restarting = False
+        """`run` has returned because a restart was asked for."""
         self._autostarted = begun.state.setup is not None
         self._rules = load_ruleset(settings.match.rules, settings.match.options)
         self._pairing = Pairing(clock.monotonic)
+        self._epoch_clocks = EpochClocks(clock, begun.journal, begun.epoch or 0)
         topics = Topics(settings.table.id)
         metrics = Metrics()
         journal = begun.journal
         host = host_name(kaijin_version())
         self._journal = journal
+        self._unheard = metrics.inputs.labels("unheard")
         self._offer = Offer(settings.match, journal)
         matches = Matches(journal.path)
         self._sheets = Sheets(journal.records, matches.text)
@@ -85,35 +104,54 @@ class Daemon:
         )
         self._publisher = Publisher(settings.table.id, begun.epoch or 0, clock, self._session)
         self._publisher.seq = journal.last_seq
+        self._ledger = Ledger(
+            journal, self._publisher, self._session, clock, metrics, settings.journal.ledger_days
+        )
+        self._doors = Doors(self._offer, self._ledger, journal)
         self._hardware = Hardware(
             self._lines, journal, lambda happened: self._core.feed(happened), self._hardware_changed
         )
         self._core = Core(
             begun.state, journal, self._publisher, self._hardware, clock, metrics,
-            Speeds(settings.timing.speed, settings.timing.people_speed), self._facts, self._decorate,
+            Speeds(settings.timing.speed, settings.timing.people_speed), self._facts, self._decorate, self._ledger,
         )  # fmt: skip
         self._core.on_change = self._changed
         self._seats = SeatDesk(
             settings, self._core, self._hardware, self._publisher, self._pairing, metrics, self._sheets, self._facts,
             self._spawn,
         )  # fmt: skip
-        self._hardware.on_key = self._seats.key_held
+        self._hardware.on_key = self._key_held
         self._reporter = Reporter(
-            self._lines, self._hardware, self._session, journal, clock, metrics, begun.epoch is not None
+            self._lines, self._hardware, self._session, journal, clock, metrics, begun.epoch is not None, self._ledger
         )
-        parlor = Parlor(self._core, self._offer, journal, matches)
+        self._history = FaultHistory(journal, self._spawn)
+        self._core.on_facts = self._history.heard
+        self._service = Service(
+            self._core, self._hardware, self._publisher, self._history, journal.journal_id, clock.monotonic,
+            self._hardware.times, self._spawn,
+        )  # fmt: skip
+        self._restarter = Restarter(self._at_leisure)
+        self._auditor = Auditor(self._core)
+        self._reveals = Reveals(journal, self._auditor, self._hand_in_play, clock.monotonic, self._shown_at_seats)
+        self._support = SupportDesk(settings, self._reporter, metrics, clock.monotonic)
+        parlor = Parlor(self._core, self._offer, self._doors, journal, matches)
         handlers = {
             "status": self._status,
             "replay": self._replay,
             "rebirth": self._rebirth,
+            "service": self._service.command,
+            "support_bundle": self._support.command,
+            "restart": self._restarter.command,
             **parlor.handlers(),
         }
-        self._desk = desk.CommandDesk(self._publisher, clock, metrics, handlers, journal)
+        self._desk = desk.CommandDesk(self._publisher, clock, metrics, handlers, journal, self._auditor.command)
         self._health: HealthServer | None = None
         if settings.health.listen:
             host, port = split_listen(settings.health.listen)
             reporter = self._reporter
-            self._health = HealthServer(host, port, reporter.health, metrics.registry, reporter.collect)
+            self._health = HealthServer(
+                host, port, reporter.health, metrics.registry, reporter.collect, reporter.links
+            )
 
     def stop(self) -> None:
         """Ask `run` to end."""
@@ -122,6 +160,8 @@ class Daemon:
     async def run(self) -> None:
         """Serve the table until `stop`."""
         self._start_health()
+        if self._begun.epoch is not None:
+            await self._ledger.begin()
         self._publisher.say_availability("starting")
         self._say_birth()
         self._judge(self._core.state)
@@ -135,7 +175,13 @@ class Daemon:
                 group.create_task(self._beat_heart(), name="heartbeat")
                 group.create_task(self._watch(), name="watch")
                 if self._begun.epoch is not None:
+                    await self._history.catch_up(self._journal.replay, self._journal.last_seq)
                     group.create_task(self._core.run(), name="core")
+                    group.create_task(self._mind_clock(), name="clock")
+                    group.create_task(self._service.run(), name="service")
+                    group.create_task(self._restart_in_time(), name="restart")
+                    group.create_task(self._mind_records(), name="records")
+                    group.create_task(self._ledger.run(), name="ledger")
                     for line in self._lines:
                         group.create_task(line.run(), name=f"line {line.name}")
                 await self._stopping.wait()
@@ -173,13 +219,14 @@ class Daemon:
     # --- what happens -------------------------------------------------------------------------------------------------
 
     def _hardware_changed(self) -> None:
+        self._service.greet()
         self._core.touch()
         self._changed(self._core.state)
 
     def _changed(self, state: State) -> None:
         self._judge(state)
         ready = self._hardware.link_state == "up" and state.phase == "idle" and not state.parking
-        if self._settings.match.autostart and ready and not self._autostarted:
+        if self._settings.match.autostart and ready and not self._autostarted and not self._doors.locked:
             self._autostarted = True
             self._spawn(self._autostart())
 
@@ -191,8 +238,10 @@ class Daemon:
         try:
             address = parse_topic(topic)
         except TopicError:
+            self._unheard.inc()
             return
         if self._begun.epoch is None:
+            self._unheard.inc()
             return
         match address.kind:
             case "seat/input":
@@ -201,6 +250,10 @@ class Daemon:
                 self._spawn(self._desk.take(address.detail, payload))
             case "pairing":
                 self._seats.pairing_says(address.detail, payload)
+            case "ledger/ack":
+                self._ledger.hear(payload)
+            case _:
+                self._unheard.inc()
 
     def _retained_refused(self, topic: str, payload: bytes) -> None:
         """A retained input or command does nothing, ever; whoever sent it is told."""
@@ -216,6 +269,21 @@ class Daemon:
         """The broker has us (again): how all stands is said from the newest state."""
         if self._begun.epoch is not None:
             self._core.say_everything()
+            self._ledger.connected()
+
+    def _key_held(self, key: str, seat: str, pressed_ms: int) -> bool:
+        """The service key is the repairer's first, where one has the table or asks for it; then the seats'."""
+        if key == "service" and self._service.on and self._seats.confirms(key, seat, pressed_ms):
+            return True  # a repairer lets another device of his in
+        if key == "service" and self._service.key(pressed_ms):
+            return True
+        return self._seats.key_held(key, seat, pressed_ms)
+
+    def _at_leisure(self) -> bool:
+        """Nothing is played and nothing moves: the daemon may restart without anybody noticing."""
+        state = self._core.state
+        kept = state.phase in RESTING or state.parked or bool(state.service)
+        return kept and self._hardware.sorting is None and not self._service.busy
 
     # --- commands -----------------------------------------------------------------------------------------------------
 
@@ -224,7 +292,8 @@ class Daemon:
         return {
             "availability": self._publisher.availability_state,
             "phase": state.phase,
-            "use": views.use(state),
+            "use": views.use(state, self._doors.opened),
+            "locked": self._doors.locked,
             "hand": state.hand,
             "epoch": self._publisher.epoch,
             "seq": self._publisher.seq,
@@ -265,6 +334,8 @@ class Daemon:
             rulesets=profiles(),
             options=terms.options,
             name=self._settings.table.name,
+            locked=self._doors.locked,
+            opened=self._doors.opened,
         )
 
     def _decorate(self, live: Live, state: State) -> Live:
@@ -273,7 +344,13 @@ class Daemon:
             live,
             devices=pairing.devices,
             pairing=pairing.asking(),
-            notices=pairing.notices(),
+            notices=(
+                *pairing.notices(),
+                *self._service.notices(),
+                *self._reveals.notices(),
+                *journal_notices(self._journal, self._reporter.uptime),
+            ),
+            service=self._service.last,
             sheets=self._sheets.shown(state.session),
         )
 
@@ -286,7 +363,7 @@ class Daemon:
             return
         if self._offer.made and state.phase not in RESTING:
             self._spawn(self._offer.withdraw())
-        condition, reason = self._reporter.condition(state)
+        condition, reason = self._reporter.judge(state)
         if condition == "ready" and not self._ready_told:
             self._ready_told = True
             self._say_birth()
@@ -307,6 +384,45 @@ class Daemon:
             self._notifier.watchdog()
             self._judge(self._core.state)
             await asyncio.sleep(pause)
+
+    async def _mind_clock(self) -> None:
+        """Stamps made before the time of day was known are mended once it is; nothing waits for that."""
+        while True:
+            try:
+                if await self._epoch_clocks.look():
+                    self._log.info("the time of day is known now; earlier times of this start are put right")
+            except Exception as error:
+                self._log.debug("the clock cannot be noted", problem=str(error))
+            await asyncio.sleep(CLOCK_LOOK_S)
+
+    async def _mind_records(self) -> None:
+        """Put on record what was done beside the daemon: a table adopted, a hand revealed."""
+        if self._begun.boot == "adopted":
+            await self._auditor.note(account(), "adopted", {"epoch": self._begun.epoch})
+        while True:
+            try:
+                await self._reveals.look()
+            except Exception as error:
+                self._log.error("it cannot be seen whether a hand was revealed", problem=repr(error))
+            await asyncio.sleep(REVEALS_LOOK_S)
+
+    def _hand_in_play(self) -> int:
+        state = self._core.state
+        return 0 if state.phase in RESTING else state.hand
+
+    async def _shown_at_seats(self) -> bool:
+        """Say the seats' views; whether the broker has taken all that was said."""
+        self._core.touch(at_once=True)
+        await asyncio.sleep(REVEALS_LOOK_S)
+        return self._session.connected and not self._session.waiting
+
+    async def _restart_in_time(self) -> None:
+        """Once a restart was asked for and has begun, leave; whoever keeps the daemon running starts it again."""
+        await self._restarter.begun.wait()
+        self._log.warning("restarting, as asked")
+        await asyncio.sleep(RESTART_S)
+        self.restarting = True
+        self.stop()
 
     async def _beat_heart(self) -> None:
         while True:

@@ -6,11 +6,15 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol
 
 from controller.lines import Line
+from controller.mechanisms import Learned
 from engine import inputs
 from protocol.serial import messages as serial
 
 LINK_LOST: Final = "link_lost"
 GEAR_MISMATCH: Final = "gear_mismatch"
+FIRMWARE_MISMATCH: Final = "firmware_mismatch"
+SLOW: Final = "slow_"
+"""Begins the code of a mechanism that takes longer than it used to: `slow_sort`."""
 
 _Key = tuple[str, str]
 
@@ -50,6 +54,7 @@ class FaultLedger:
         self._heard_out.discard(line)
         if all(each.ready for each in self._lines):
             self.over(LINK_LOST)
+            self.over(FIRMWARE_MISMATCH)
 
     def heard_out(self, line: Line) -> None:
         """The board has told everything that stands."""
@@ -61,11 +66,28 @@ class FaultLedger:
         self._heard_out.discard(line)
         self.find(LINK_LOST, "link")
 
-    def find(self, code: str, mechanism: str) -> None:
+    def find(self, code: str, mechanism: str, severity: str = "fault") -> None:
         """The driver itself has found a fault; told once as long as it stands."""
         if code not in self._own:
             self._own.add(code)
-            self._feed(inputs.FaultRaised(code, "fault", mechanism, ""))
+            self._feed(inputs.FaultRaised(code, severity, mechanism, ""))
+
+    def slow(self, verb: str, times: Learned) -> None:
+        """A mechanism has become slow: a warning long before it fails."""
+        self._own.add(SLOW + verb)
+        self._feed(inputs.FaultRaised(SLOW + verb, "warning", verb, "", times.recent_ms, times.usual_ms))
+
+    def calm(self, verb: str) -> None:
+        """It is as quick as it was."""
+        self.over(SLOW + verb)
+
+    def known_slow(self, verbs: Iterable[str]) -> None:
+        """What an earlier run of the daemon has warned of still stands."""
+        self._own.update(SLOW + verb for verb in verbs)
+
+    def stands(self, code: str) -> bool:
+        """Whether a fault stands, at whatever side, as far as is known."""
+        return any(known == code for known, _ in self._standing())
 
     def over(self, code: str) -> None:
         """A fault that the driver finds itself does not stand, whichever run of the daemon found it."""

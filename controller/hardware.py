@@ -11,28 +11,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 import structlog
 
-from controller.faults import FaultLedger, HeldFault
+from controller.clearance import Clearance
+from controller.faults import FIRMWARE_MISMATCH, FaultLedger, HeldFault
 from controller.gear import Gear, GearKeeper
+from controller.lamps import LampKeeper
 from controller.lines import Line, LineLost
+from controller.mechanisms import LearnedTimes
 from controller.operations import (
     LIMITS,
     RUN_AGAIN,
     UnknownOperation,
     WantedOperation,
+    nobody_can_tell,
     op_id,
     proved_by_status,
     request_for,
     result_of,
 )
-from controller.sent import ONCE, BoardStart, Once, faces, once_key
+from controller.sent import ONCE, BoardStart
+from controller.sights import Sights
 from controller.stops import StopKeeper
+from controller.throws import OnceKeeper
 from engine import inputs
 from protocol.serial import messages as serial
-from protocol.serial.vocabulary import LampColour, Side
 
 RESEND_REFUSED_S: Final = 1.0
 """A refused operation is asked again after this time …"""
@@ -50,9 +55,6 @@ SENT_KEPT: Final = 512
 
 CLEAR_STOP: Final = "clear_stop"
 """The one operation that is carried out under a latched stop: it moves nothing."""
-
-Lamps = tuple[tuple[str, int, int, str], ...]
-
 
 class Notes(Protocol):
     """What outlives the daemon: the part of the journal that the driver uses."""
@@ -83,6 +85,10 @@ class _Outstanding:
     sent_to: BoardStart | None = None
     """The start of the board it was last sent to, where this run of the daemon sent it."""
     ended: bool = False
+    asked_first: bool = False
+    """This session is the first that it is asked in."""
+    begun: float = 0.0
+    """When the board began it, on the loop's clock, where that was heard; 0 before."""
     task: asyncio.Task[None] | None = None
     answers: asyncio.Queue[serial.OpAccepted | serial.OpRefused] = field(default_factory=asyncio.Queue)
 
@@ -108,17 +114,24 @@ class Hardware:
         self._faults = FaultLedger(self._lines, feed)
         self._gear = GearKeeper(self.table_line, self._faults)
         self._stops = StopKeeper(self._lines, feed, lambda: self._spawn(self._wake()))
-        self._lamps: Lamps = ()
-        self._lamps_shown: dict[Line, Lamps] = {}
+        self._clearance = Clearance(self._faults, self._stops)
+        self._once = OnceKeeper(notes, self._clearance)
+        self.times = LearnedTimes(notes, self._faults.slow, self._faults.calm)
+        self._faults.known_slow(self.times.slow())
+        self._sights = Sights(feed)
+        self.lamps = LampKeeper(self._lines)
         self._ready = asyncio.Condition()
         self._background: set[asyncio.Task[None]] = set()
         self.on_key: Callable[[str, str, int], bool] = lambda key, seat, pressed_ms: False
         """Sees each key first, with how long it was held in ms; True keeps it from the engine."""
+        self.on_result: Callable[[serial.OpAccepted | serial.OpRefused | serial.OpResult], None] = lambda said: None
+        """Hears of operations that are none of the engine's."""
         self.sorting: Sorting | None = None
         for line in self._lines:
             line.on_ready = self._line_ready
             line.on_lost = self._line_lost
             line.on_message = self._line_says
+            line.on_refused = self._line_refused
 
     @property
     def link_state(self) -> str:
@@ -139,26 +152,31 @@ class Hardware:
 
     @property
     def dice_line(self) -> Line:
-        """The line of the board that throws: the last that says it has dice, else the table's own."""
+        """The line of the board that throws: the last that says it has dice, or has not said yet; else the last."""
         for line in reversed(self._lines):
-            if line.last_identity is not None and line.last_identity.capabilities.dice != "hand":
+            if line.last_identity is None or line.last_identity.capabilities.dice != "hand":
                 return line
         return self._lines[-1]
 
-    def reconcile(self, wants: Iterable[WantedOperation], stop: str = "", faults: Iterable[HeldFault] = ()) -> None:
+    def reconcile(
+        self, wants: Iterable[WantedOperation], stop: str = "", faults: Iterable[HeldFault] = (), service: bool = False
+    ) -> None:
         """Make what the boards do match these wants. `stop` and `faults` are what the engine holds.
 
-        While a stop is latched nothing new is sent and nothing is dropped: what is under way may still be answered.
+        While a stop is latched, or a repairer has the table (`service`), nothing new is sent and nothing is dropped:
+        what is under way may still be answered.
         """
         operations = [want for want in wants if want.kind == "operation"]
         wanted = {str(want.id): want for want in operations if want.verb != CLEAR_STOP}
-        if not stop:
+        self._stops.repairer_has_it(service)
+        self._sights.hold(service)
+        if not stop and not service:
             for name in self._outstanding.keys() - wanted.keys():
                 self._drop(name)
         for name, want in wanted.items():
             if name not in self._outstanding:
                 self._take_on(name, want)
-        self._first_look = self._first_look and bool(stop)
+        self._first_look = self._first_look and bool(stop or service)
         self._stops.engine_holds(stop, clear=any(want.verb == CLEAR_STOP for want in operations))
         if not any(item.want.verb == "sort" for item in self._outstanding.values()):
             self.sorting = None
@@ -168,11 +186,10 @@ class Hardware:
         """The gear of the match in play; boards in another one are set before the next operation."""
         self._gear.want(gear)
 
-    def show(self, lamps: Lamps) -> None:
-        """Light these ranges `(side, first stack, last stack, colour)` alone; stacks count from 1 at the right end."""
-        self._lamps = lamps
-        for line in self._lines:
-            self._send_lamps(line)
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of all boards, the table's own first."""
+        return self._lines
 
     async def where_sets_are(self) -> tuple[str, ...] | None:
         """By set: `felt`, `sorted` or `inside`, as the table's board says; None when it does not answer."""
@@ -207,9 +224,9 @@ class Hardware:
         item = self._outstanding.pop(name)
         if item.task is not None:
             item.task.cancel()
-        if item.want.verb in ONCE and self._notes.meta(once_key(item.want.verb, name)):
+        if self._once.noted(item.want.verb, name):
             # The want has gone, and no stop hides anything: its outcome lies in the journal.
-            self._spawn(self._notes.note({once_key(item.want.verb, name): None}))
+            self._spawn(self._once.forget(item.want.verb, name))
 
     async def _carry_out(self, name: str, item: _Outstanding) -> None:
         """See one operation through to its input, over any number of sessions."""
@@ -238,19 +255,21 @@ class Hardware:
 
     async def _ask(self, name: str, item: _Outstanding, line: Line) -> inputs.Input:
         """One session's worth of asking; LineLost when the session ends first."""
+        if item.want.verb == "sort" and item.want.id.attempt > 1:
+            self._gear.doubt()  # whatever went wrong, a gear that somebody has turned may be behind it
         identity = await self._gear.ensure(line)
         known = item.sent_to is not None and item.sent_to.remembered_by(identity)
         settled = None
         if item.want.verb in ONCE:
-            settled = await self._before_once(name, item, line, identity)
+            settled = await self._once.before(name, item.want, line, identity, item.perhaps_sent)
         elif item.perhaps_sent and not known:
             settled = await self._as_they_stand(name, item, line)
+        settled = settled or await self._clearance.wait(name, item.want, line)
         if settled is not None:
             return settled
         if line.identity is not identity:
             raise LineLost("the session ended")
-        if self._stops.holds:
-            raise LineLost("a stop is latched")
+        item.asked_first = not item.perhaps_sent
         item.perhaps_sent, item.sent_to = True, BoardStart.of(identity)
         self._remember(name, item.sent_to)
         return await self._send_and_wait(name, item, line)
@@ -261,7 +280,10 @@ class Hardware:
             del self._sent[next(iter(self._sent))]
 
     async def _as_they_stand(self, name: str, item: _Outstanding, line: Line) -> inputs.Input | None:
-        """Whether the mechanisms stand as the want asks, once they are at rest; None when it is safe to ask (again)."""
+        """Whether the mechanisms stand as the want asks, once they are at rest; None when it is safe to ask (again).
+
+        Where the board cannot tell where they stand, people are asked.
+        """
         if item.want.verb in RUN_AGAIN:
             return None
         loop = asyncio.get_running_loop()
@@ -269,49 +291,14 @@ class Hardware:
         while True:
             status = await line.request(serial.StatusQuery, serial.Status, QUERY_TIMEOUT_S)
             # What stands half-way after a reset stays so: then it is for the board to go on or to refuse.
-            if "moving" not in (status.centre, status.walls) or loop.time() >= until:
+            moving = "moving" in (status.centre, status.walls) and status.running_op is not None
+            if not moving or loop.time() >= until:
                 break
             await line.pause(LOOK_AGAIN_S)
         if not proved_by_status(item.want, status):
-            return None
+            return inputs.OperationUnknown(name) if nobody_can_tell(item.want, status) else None
         self._log.info("found done already", want=name, verb=item.want.verb)
         return inputs.OperationDone(name, {})
-
-    async def _before_once(
-        self, name: str, item: _Outstanding, line: Line, identity: serial.Identity
-    ) -> inputs.Input | None:
-        """The table's honour: one id runs at most once, whatever happens to board, line and daemon; None: send it.
-
-        The note is on the disk before the operation is sent, so one that may have been sent has a note or was lost.
-        """
-        verb, start = item.want.verb, BoardStart.of(identity)
-        dice = verb == "dice_roll"
-        note = Once.parse(self._notes.meta(once_key(verb, name)))
-        if note is not None:
-            if note.journal_id == self._notes.journal_id and note.start.remembered_by(identity):
-                return None
-            return await self._dice_that_lie(name, line, note.lay) if dice else inputs.OperationUnknown(name)
-        if item.perhaps_sent:
-            self._log.warning("nobody can know whether this has been done", want=name, verb=verb)
-            return inputs.OperationUnknown(name)
-        lay = faces(await self._dice_at_rest(line)) if dice else ""
-        await self._notes.note({once_key(verb, name): str(Once(self._notes.journal_id, start, lay))})
-        return None
-
-    async def _dice_at_rest(self, line: Line) -> serial.DiceFaces:
-        while True:
-            lie = await line.request(serial.DiceQuery, serial.DiceFaces, QUERY_TIMEOUT_S)
-            if not lie.moving:
-                return lie
-            await line.pause(LOOK_AGAIN_S)
-
-    async def _dice_that_lie(self, name: str, line: Line, lay_before: str) -> inputs.Input:
-        """The faces after a restart; where they lay so before already, the board cannot know whether it threw."""
-        lie = await self._dice_at_rest(line)
-        self._log.warning("the board restarted with a throw outstanding; its dice are read", want=name, known=lie.known)
-        if not lie.known or faces(lie) == lay_before:
-            return inputs.OperationUnknown(name)
-        return inputs.OperationDone(name, {"dice": list(lie.dice), "quality": "clean", "spin_ms": 0})
 
     async def _send_and_wait(self, name: str, item: _Outstanding, line: Line) -> inputs.Input:
         """Send the operation, again where that is safe, until it ends; its outcome as an input."""
@@ -337,7 +324,7 @@ class Hardware:
                     refusals += 1
                     if reason in REFUSED_FOR_GOOD or refusals > REFUSALS_BORNE:
                         self._log.error("the board refuses", want=name, verb=item.want.verb, reason=reason)
-                        return inputs.OperationFailed(name, reason)
+                        return inputs.OperationFailed(name, self._clearance.refused(reason))
                     settled = await self._before_asking_again(name, item, line, reason)
                     if settled is not None:
                         return settled
@@ -349,15 +336,17 @@ class Hardware:
     async def _before_asking_again(self, name: str, item: _Outstanding, line: Line, reason: str) -> inputs.Input | None:
         """Wait for what the refusal was about, as far as it can be waited for; its outcome if it stands done."""
         await line.pause(RESEND_REFUSED_S)
+        self._clearance.check_stop()
         if reason == "gear":
             self._gear.doubt()
             await self._gear.ensure(line)
-        elif reason == "interlock" and item.want.verb not in ONCE:
-            return await self._as_they_stand(name, item, line)
+        elif reason == "interlock":
+            stands = None if item.want.verb in ONCE else await self._as_they_stand(name, item, line)
+            return stands or await self._clearance.wait(name, item.want, line)
         return None
 
     def _overdue(self, name: str, item: _Outstanding, fault: str) -> inputs.Input:
-        return inputs.OperationUnknown(name) if item.want.verb == "dice_roll" else inputs.OperationFailed(name, fault)
+        return inputs.OperationUnknown(name) if item.want.verb in ONCE else inputs.OperationFailed(name, fault)
 
     def _outcome(self, name: str, item: _Outstanding, answer: serial.OpResult) -> inputs.Input:
         if answer.outcome != "done":
@@ -399,13 +388,13 @@ class Hardware:
         self._gear.greeted(line, identity)
         self._stops.greeted(line, identity.stop_reason)
         self._faults.greeted(line)
-        self._lamps_shown.pop(line, None)
+        self.lamps.greeted(line)
         self._spawn(self._settle_in(line))
 
     async def _settle_in(self, line: Line) -> None:
         """Whoever waits for the line goes on; lamps; and once the board has told all that stands, that is compared."""
         await self._wake()
-        self._send_lamps(line)
+        self.lamps.send(line)
         self._changed()
         identity = line.identity
         try:
@@ -418,7 +407,13 @@ class Hardware:
 
     def _line_lost(self, line: Line, reason: str) -> None:
         self._faults.lost(line)
+        for item in self._outstanding.values():
+            item.begun = 0.0
         self.sorting = None
+        self._changed()
+
+    def _line_refused(self, line: Line, words: str) -> None:
+        self._faults.find(FIRMWARE_MISMATCH, "firmware", "critical")
         self._changed()
 
     def _line_says(self, line: Line, message: serial.Message) -> None:
@@ -431,11 +426,11 @@ class Hardware:
                 if not self.on_key(key, seat, pressed_ms):
                     self._feed(inputs.KeyPressed(key, seat))
             case serial.Zone(seat=seat, zone=zone, tiles=tiles, confidence=confidence):
-                self._feed(inputs.ZoneSeen(seat, zone, tiles, confidence))
+                self._sights.see(inputs.ZoneSeen(seat, zone, tiles, confidence))
             case serial.TileFlipped(position=position, tile=tile):
-                self._feed(inputs.TileFlipped(position, tile))
+                self._sights.see(inputs.TileFlipped(position, tile))
             case serial.RowLaid(side=side):
-                self._feed(inputs.RowLaid(side))
+                self._sights.see(inputs.RowLaid(side))
             case serial.DiceUnasked(known=known, dice=dice):
                 self._feed(inputs.DiceUnasked(dice if known else None))
             case serial.FaultRaised():
@@ -454,12 +449,21 @@ class Hardware:
                 continue
             if isinstance(message, serial.OpResult):
                 item.ended = True
+                self._learn(item, message)
                 self._feed(self._outcome(name, item, message))
                 if item.task is not None:
                     item.task.cancel()
             else:
+                if isinstance(message, serial.OpAccepted) and item.asked_first and not item.begun:
+                    item.begun = asyncio.get_running_loop().time()
                 item.answers.put_nowait(message)
             return
+        self.on_result(message)
+
+    def _learn(self, item: _Outstanding, result: serial.OpResult) -> None:
+        """How long it took, where its begin and its end were both heard in one session."""
+        if item.begun and result.outcome == "done":
+            self._spawn(self.times.finished(item.want.verb, asyncio.get_running_loop().time() - item.begun))
 
     def _progress(self, message: serial.OpProgress) -> None:
         for item in self._outstanding.values():
@@ -473,15 +477,6 @@ class Hardware:
         async with self._ready:
             self._ready.notify_all()
 
-    def _send_lamps(self, line: Line) -> None:
-        identity = line.identity
-        if not line.ready or identity is None or not identity.capabilities.lamps:
-            return
-        if self._lamps_shown.get(line, ()) == self._lamps:
-            return
-        self._lamps_shown[line] = self._lamps
-        line.send_soon([serial.LampsOff(), *(_lamp(*lamp) for lamp in self._lamps)])
-
     def _spawn(self, work: Any) -> None:
         task: asyncio.Task[None] = asyncio.create_task(work)
         self._background.add(task)
@@ -492,8 +487,3 @@ def _where(status: serial.Status, number: int) -> str:
     if status.set_up == number or status.felt_sets & (1 << (number - 1)):
         return "felt"
     return "sorted" if status.sorted_set == number else "inside"
-
-
-def _lamp(side: str, first: int, last: int, colour: str) -> serial.Lamp:
-    """The board counts stacks from 0."""
-    return serial.Lamp(cast(Side, side), first - 1, last - 1, cast(LampColour, colour))

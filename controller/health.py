@@ -24,13 +24,20 @@ Checks = Callable[[], tuple[bool, Mapping[str, Any]]]
 
 
 class HealthServer:
-    """`checks` gives whether the table can do its work, and what is known; `collect` runs before each scrape.
+    """`checks` gives whether the table can do its work, and what is known; `collect` runs before each scrape; `links`
+    has what `/links` tells.
 
-    Both are called from other threads and must only read.
+    They are called from other threads and must only read.
     """
 
     def __init__(
-        self, host: str, port: int, checks: Checks, registry: CollectorRegistry, collect: Callable[[], None]
+        self,
+        host: str,
+        port: int,
+        checks: Checks,
+        registry: CollectorRegistry,
+        collect: Callable[[], None],
+        links: Callable[[], object] = list,
     ) -> None:
         def metrics() -> tuple[int, str, bytes]:
             collect()
@@ -41,7 +48,10 @@ class HealthServer:
             text = json.dumps({"ok": well, **body}, ensure_ascii=False)
             return 200 if well else 503, "application/json", text.encode()
 
-        self._pages = {"/healthz": health, "/metrics": metrics}
+        def lines() -> tuple[int, str, bytes]:
+            return 200, "application/json", json.dumps({"links": links()}, ensure_ascii=False).encode()
+
+        self._pages = {"/healthz": health, "/metrics": metrics, "/links": lines}
         self._address = (host, port)
         self._server: _Server | None = None
         self._thread: threading.Thread | None = None
@@ -105,7 +115,7 @@ class _Request(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         page = self.server.pages.get(self.path.partition("?")[0])
         if page is None:
-            self.send_error(404, "expected /healthz or /metrics")
+            self.send_error(404, f"expected {' or '.join(self.server.pages)}")
             return
         status, kind, body = page()
         self.send_response(status)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import secrets
 import socket
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, TypeVar, cast
 
@@ -15,6 +15,8 @@ import structlog
 
 from controller.backoff import Backoff
 from controller.flight import FlightLog
+from controller.link_history import LinkHistory, totals
+from controller.repeats import Repeats
 from controller.serial_port import SerialPort, SerialPortError, open_port
 from protocol.serial import messages as serial
 from protocol.serial.events import (
@@ -37,10 +39,13 @@ REOPEN_AFTER_S: Final = 3.0
 
 CHECK_PORT_S: Final = 0.5
 OUTBOX_LIMIT: Final = 512
+SECONDS_RECORDED: Final = 60
+"""Seconds of its history that a flight recording has at its head."""
 
 _WRITE_AHEAD = 4096
 _BACKOFF_CAP_S = 2.0
-_REPEAT_LOG_S = 60.0
+_SECOND_S = 1.0
+_FAREWELL_S = 0.05
 
 _Answer = TypeVar("_Answer", bound=serial.Message)
 _Value = TypeVar("_Value")
@@ -82,6 +87,7 @@ class Line:
         self._port_lost: asyncio.Future[str] | None = None
         self._session_end: asyncio.Future[None] | None = None
         self._no_session_since = 0.0
+        self._echoes_before = 0
         self._requests: dict[int, tuple[tuple[type[Any], ...], asyncio.Future[Any]]] = {}
         self._next_request = 1
         self._outbox: list[serial.Message] = []
@@ -89,8 +95,8 @@ class Line:
         self._early: list[serial.Message] = []
         self._handshake: asyncio.Task[None] | None = None
         self._failed_on: set[str] = set()
-        self._told: dict[str, float] = {}
-        self._untold = 0
+        self._repeats = Repeats()
+        self._history = LinkHistory()
         self._log = structlog.get_logger("line").bind(port=name)
 
     @property
@@ -103,10 +109,26 @@ class Line:
         """The link's counts since the daemon's start."""
         return self._link.stats
 
+    def statistics(self, seconds: int = 600) -> dict[str, Any]:
+        """How the line is and has been, as JSON: totals since the start, a summary, each of the last `seconds`.
+
+        Safe to call from other threads.
+        """
+        return {
+            "port": self.name,
+            "state": "up" if self.ready else "lost",
+            "trouble": "" if self.ready else self.trouble,
+            "boot_id": None if self.last_identity is None else f"{self.last_identity.boot_id:08x}",
+            "since_start": {**totals(self._link.stats), "failed_messages": self.failures},
+            "lately": self._history.summary(),
+            "each_second": self._history.last(seconds),
+        }
+
     async def run(self) -> None:
         """Keep the port open and the session up, until cancelled."""
         self._loop = asyncio.get_running_loop()
         backoff = Backoff(0.1, _BACKOFF_CAP_S, stable=5.0)
+        counting = self._loop.create_task(self._count_seconds(), name=f"seconds {self.name}")
         try:
             while True:
                 began = self._loop.time()
@@ -115,7 +137,14 @@ class Line:
                 backoff.held(self._loop.time() - began)
                 await asyncio.sleep(backoff.next())
         finally:
-            self._shut()
+            counting.cancel()
+            self._close_port()
+
+    async def _count_seconds(self) -> None:
+        while True:
+            await asyncio.sleep(_SECOND_S)
+            waiting = 0 if self._port is None else self._port.pending
+            self._history.note(self._link.stats, self.ready, waiting, self._loop.time())
 
     async def send(self, message: serial.Message) -> None:
         """Send a message in this session; LineLost when there is none or it ends while waiting for room."""
@@ -208,6 +237,7 @@ class Line:
         except SerialPortError as error:
             return str(error)
         self._no_session_since = self._loop.time()
+        self._echoes_before = self._link.stats.echoes
         self._handle(self._link.line_lost())
         self._pump()
         try:
@@ -216,8 +246,18 @@ class Line:
                 await asyncio.wait({lost}, timeout=CHECK_PORT_S)
                 self._check_port()
             return lost.result()
+        except asyncio.CancelledError:
+            await self._take_leave()
+            raise
         finally:
             self._close_port()
+
+    async def _take_leave(self) -> None:
+        """Tell the board that the daemon goes, so that it need not find out by silence."""
+        self.hang_up()
+        if self._port is not None and self._port.alive and not self._port.pending:
+            # Letting go of the port throws away what it has not sent yet.
+            await asyncio.sleep(_FAREWELL_S)
 
     def _check_port(self) -> None:
         """What only time shows: the name leads elsewhere now, or nobody answers on this port."""
@@ -226,7 +266,18 @@ class Line:
         if self._port.moved():
             self._port_ended("the adapter has come back under another name")
         elif not self._link.connected and self._loop.time() - self._no_session_since > REOPEN_AFTER_S:
-            self._port_ended(self.refusal or "nobody answers on the line")
+            if self._port.bytes_in:
+                self._record("no_session")
+            self._port_ended(self.refusal or self._nobody())
+
+    def _nobody(self) -> str:
+        stats = self._link.stats
+        if self._port is None or not self._port.bytes_in:
+            return "nobody answers on the line"
+        if stats.echoes > self._echoes_before:
+            return "the line echoes what is sent: are its two wires joined?"
+        came = f"{self._port.bytes_in} bytes came, but no answer of a table's board"
+        return f"{came}: is it the right port, and {self._baud} its baud rate?"
 
     def _port_ended(self, reason: str) -> None:
         if self._port_lost is not None and not self._port_lost.done():
@@ -241,11 +292,6 @@ class Line:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-
-    def _shut(self) -> None:
-        with contextlib.suppress(OSError):
-            self.hang_up()
-        self._close_port()
 
     def _read(self, data: bytes) -> None:
         self._handle(self._link.receive(data, self._loop.time()))
@@ -303,7 +349,7 @@ class Line:
             case LinkLost(reason=reason):
                 self._end_session(reason)
             case Undecodable(error=error):
-                self._log.warning("a message that keeps no contract", field=error.field, expected=error.expected)
+                self._warn("a message that keeps no contract", field=error.field, expected=error.expected)
             case VersionRefused(words=words):
                 self._refuse(words)
 
@@ -332,6 +378,7 @@ class Line:
             async with asyncio.timeout(IDENTIFY_TIMEOUT_S):
                 identity: serial.Identity = await future
         except TimeoutError:
+            self._record("no_identity")
             self._port_ended("the board does not say who it is")
             return
         except LineLost:
@@ -348,13 +395,16 @@ class Line:
         self.identity = self.last_identity = identity
         self.refusal = self.trouble = ""
         self.sessions += 1
-        self._log.info(
-            "board ready",
-            model=identity.model,
-            firmware=identity.firmware,
-            serial_number=identity.serial_number,
-            boot_id=f"{identity.boot_id:08x}",
-        )
+        summary = self._repeats.hear("board ready", self._loop.time())
+        if summary is not None:
+            self._log.info(
+                "board ready",
+                model=identity.model,
+                firmware=identity.firmware,
+                serial_number=identity.serial_number,
+                boot_id=f"{identity.boot_id:08x}",
+                sessions=self.sessions,
+            )
         self.on_ready(self, identity)
         early, self._early = self._early, []
         for message in early:
@@ -367,6 +417,7 @@ class Line:
         if self.refusal != words:
             self.refusal = self.trouble = words
             self._log.error("this board cannot be driven", problem=words)
+            self._record("refused")
             self.on_refused(self, words)
 
     def _deliver(self, message: serial.Message) -> None:
@@ -406,31 +457,35 @@ class Line:
 
     def _record(self, reason: str) -> None:
         """Write the flight recording down, off the loop."""
-        stats = asdict(self._link.stats)
         now = self._loop.time()
-        future = self._loop.run_in_executor(None, self._flight.write, self._recorder, reason, stats, now)
+        if not self._flight.due(reason, now):
+            return
+        stats, seconds = totals(self._link.stats), self._history.last(SECONDS_RECORDED)
+        future = self._loop.run_in_executor(None, self._flight.write, self._recorder, reason, stats, now, seconds)
         future.add_done_callback(self._recorded)
 
-    def _recorded(self, future: asyncio.Future[Path | None]) -> None:
+    def _recorded(self, future: asyncio.Future[Path]) -> None:
         if future.cancelled():
             return
         error = future.exception()
         if error is not None:
-            self._log.error("the flight recording cannot be written", problem=str(error))
-        elif future.result() is not None:
+            self._warn("the flight recording cannot be written", problem=str(error))
+        else:
             self._log.info("flight recording written", path=str(future.result()))
 
     def _tell(self, reason: str) -> None:
-        """One line for each trouble a minute, with how many went untold."""
+        """One line for each trouble, then summaries further and further apart."""
         self.trouble = self.refusal or reason
-        now = self._loop.time()
-        if now - self._told.get(reason, -_REPEAT_LOG_S) < _REPEAT_LOG_S:
-            self._untold += 1
-            return
-        self._log.warning("line down", problem=reason, untold=self._untold)
-        self._told = {past: at for past, at in self._told.items() if now - at < _REPEAT_LOG_S}
-        self._told[reason] = now
-        self._untold = 0
+        self._warn("line down", problem=reason)
+
+    def _warn(self, event: str, **values: Any) -> None:
+        """A warning, unless the same one was given a short while ago; of troubles, whatever their numbers."""
+        kind = re.sub(r"\d+", "#", f"{event} {values.get('problem', '')}")
+        summary = self._repeats.hear(kind, self._loop.time())
+        if summary is not None and summary.times == 1 and not summary.seconds:
+            self._log.warning(event, **values)
+        elif summary is not None:
+            self._log.warning(event, **values, times=summary.times, minutes=round(summary.seconds / 60, 1))
 
 
 def host_name(version: str) -> str:

@@ -24,6 +24,10 @@ class TableFacts:
     rulesets: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
+    locked: bool = False
+    """Nothing new begins until the parlor unlocks."""
+    opened: bool = False
+    """The parlor has opened the table for an evening."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,5 +49,7 @@ class Live:
     """Displays that ask to be confirmed: `{"code", "seat", "name"}`."""
     sheets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By seat: the page that it looks at."""
+    service: Mapping[str, Any] = field(default_factory=dict)
+    """What a repairer did last: `{"act", "params"}`; empty before the first."""
     notices: Sequence[Mapping[str, Any]] = ()
     """Shown to all four: `{"code", "seat", "left_ms"}`."""

@@ -12,6 +12,8 @@ from typing import Literal, TextIO
 import structlog
 from structlog.typing import EventDict, Processor, WrappedLogger
 
+from controller.log_bounds import LogBounds
+
 LEVELS = {"debug": 10, "info": 20, "warning": 30, "error": 40, "critical": 50}
 
 _SECRET_KEYS = frozenset({"password", "credentials", "secret", "token", "tiles", "hands", "wall", "walls"})
@@ -19,9 +21,10 @@ _LEVEL_MARKS = {"debug": "debug", "info": "info ", "warning": "WARN ", "error": 
 
 
 def configure_logging(level: str, form: Literal["auto", "json", "text"], stream: TextIO | None = None) -> None:
-    """Send every log line, those of libraries too, to `stream` (standard error): one line each."""
+    """Send every log line, those of libraries too, to `stream` (standard error): one line each, and never a flood."""
     out: TextIO = sys.stderr if stream is None else stream
     as_text = form == "text" or (form == "auto" and out.isatty())
+    bounds = LogBounds()
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -31,7 +34,7 @@ def configure_logging(level: str, form: Literal["auto", "json", "text"], stream:
     ]
     render: Processor = _render_text if as_text else structlog.processors.JSONRenderer(ensure_ascii=False)
     structlog.configure(
-        processors=[*shared, render],
+        processors=[bounds.processor, *shared, render],
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level]),
         logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
@@ -42,6 +45,7 @@ def configure_logging(level: str, form: Literal["auto", "json", "text"], stream:
             foreign_pre_chain=shared, processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, render]
         )
     )
+    handler.addFilter(bounds.record)
     logging.basicConfig(handlers=[handler], level=max(LEVELS[level], logging.WARNING), force=True)
 
 

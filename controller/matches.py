@@ -39,9 +39,9 @@ class Matches:
 
     def _written(self, number: int) -> str:
         try:
-            events, hands = read_session(self._path)
-            said = [event.event for body in events if isinstance(event := decode_event(body), SessionSaid)]
-            return match_record(said, [hand.text for hand in hands], number)
+            stored = read_session(self._path)
+            said = [event.event for body in stored.said if isinstance(event := decode_event(body), SessionSaid)]
+            return match_record(said, [hand.text for hand in stored.hands], number, stored.gone)
         except ExportError:
             return ""
         except (JournalError, RecordError, PlainError) as error:

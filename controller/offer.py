@@ -1,7 +1,7 @@
 """What the next match is played by: the settings, what the parlor has set in their place, or a match it has offered.
 
-The rules that the parlor set hold for every match from then on; an offer is for one, and a press at the table starts
-it. Both are kept over a start of the daemon.
+The rules that the parlor set hold for every match from then on, those under which it opened the table until it closes
+it; an offer is for one match, and a press at the table starts it. All are kept over a start of the daemon.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from engine.ruleset import Ruleset, RulesetError, load_ruleset
 
 _OFFER: Final = "offer"
 _HOUSE: Final = "house_rules"
+_EVENING: Final = "evening_rules"
 
 
 class Notes(Protocol):
@@ -76,6 +77,7 @@ class Offer:
         )
         self._notes = notes
         self._house = self._stored(_HOUSE)
+        self._evening = self._stored(_EVENING)
         self._made = self._stored(_OFFER)
 
     @property
@@ -90,7 +92,7 @@ class Offer:
 
     @property
     def _usual(self) -> Terms:
-        return self._house or self._settings
+        return self._evening or self._house or self._settings
 
     async def make(self, args: Mapping[str, Any]) -> None:
         """Offer a match of these terms, the usual ones where nothing is said; OfferRefused."""
@@ -106,6 +108,20 @@ class Offer:
         """Play by these rules from the next match on; the settings' again where nothing is said. OfferRefused."""
         self._house = self._settings.changed(args) if args else None
         await self._note(_HOUSE, self._house)
+
+    async def set_evening(self, args: Mapping[str, Any]) -> None:
+        """Play by these rules until the evening ends; the usual ones where nothing is said. OfferRefused."""
+        self._evening = self.usual(args) if args else None
+        await self._note(_EVENING, self._evening)
+
+    def usual(self, args: Mapping[str, Any]) -> Terms:
+        """What is played on an evening opened so. OfferRefused."""
+        return (self._house or self._settings).changed(args)
+
+    async def end_evening(self) -> None:
+        """The usual rules hold again."""
+        self._evening = None
+        await self._note(_EVENING, None)
 
     async def _note(self, key: str, terms: Terms | None) -> None:
         await self._notes.note({key: None if terms is None else json.dumps(asdict(terms), ensure_ascii=False)})

@@ -129,6 +129,13 @@ def proved_by_status(want: WantedOperation, status: Status) -> bool:
     return False
 
 
+def nobody_can_tell(want: WantedOperation, status: Status) -> bool:
+    """Whether the board itself does not know how the mechanism stands that the want is about."""
+    if want.verb in ("centre_raise", "centre_lower"):
+        return status.centre == "unknown"
+    return want.verb == "walls_raise" and status.walls == "unknown"
+
+
 def _side(params: Mapping[str, Any], key: str) -> Side:
     value = params[key]
     if value not in SIDES:

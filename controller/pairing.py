@@ -18,6 +18,9 @@ LONG_PRESS_MS: Final = 2000
 CONFIRMING_KEYS: Final = ("lift", "seat")
 """The dice key is not among them: held long it throws by itself on many tables."""
 
+SERVICE: Final = "service"
+"""The place of a repairer's page: its own key confirms it, and nothing else."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grant:
@@ -52,19 +55,31 @@ class Pairing:
         return True
 
     def answer(self, code: str, ok: bool) -> Grant | None:
-        """Somebody at the table confirms or refuses the display that shows `code`; None when none does."""
+        """A seat confirms or refuses the display that shows `code`; None when none does.
+
+        What a repairer's page may do needs a key at the table: a seat can only refuse it.
+        """
         self._forget()
+        asked = self._asking.get(code)
+        if ok and asked is not None and asked[0].seat == SERVICE:
+            return None
+        return self._answered(code, ok)
+
+    def _answered(self, code: str, ok: bool) -> Grant | None:
         found = self._asking.pop(code, None)
         return None if found is None else Grant(code, found[0].seat, found[0].device, ok)
 
     def key_held(self, key: str, seat: str, pressed_ms: int) -> Grant | None:
-        """A key of the table was held: the oldest asking display (of that seat, where the key has one) is confirmed."""
+        """A key of the table was held: the oldest asking display (of that seat, where the key has one) is confirmed.
+
+        The service key confirms a repairer's page, the other keys any other display.
+        """
         self._forget()
-        if key not in CONFIRMING_KEYS or pressed_ms < LONG_PRESS_MS:
+        if key not in (*CONFIRMING_KEYS, SERVICE) or pressed_ms < LONG_PRESS_MS:
             return None
         for code, (request, _) in self._asking.items():
-            if not seat or request.seat == seat:
-                return self.answer(code, True)
+            if (request.seat == SERVICE) == (key == SERVICE) and (not seat or request.seat == seat):
+                return self._answered(code, True)
         return None
 
     def refused(self, told: PairingRefused) -> None:

@@ -59,11 +59,16 @@ async def park(settings: Settings, reason: str, wait_s: float) -> str:
 
 
 async def unpark(settings: Settings, wait_s: float) -> str:
-    """Let a parked table go on, and wait until it says that it does. Raises as `park`."""
+    """Let a parked table go on, and wait until it says that it does; one that was to be parked will not be, and one
+    that was not is told as it stands. Raises as `park`.
+    """
 
     async def word(table: _Table) -> str:
         await table.status()
+        before = table.availability
         await table.order({"on": False})
+        if before != "parked":
+            return f"{table.id} was not parked ({before})"
         try:
             await table.until(lambda: table.availability != "parked", wait_s)
         except TimeoutError:

@@ -12,7 +12,8 @@ from pydantic_core import to_json
 
 from controller.commands import CommandFailed, Handler
 from controller.core import Core
-from controller.journal import Journal
+from controller.doors import LOCKED, Doors
+from controller.journal import Journal, JournalUnwritable
 from controller.matches import Matches, parts
 from controller.offer import Offer, OfferRefused
 from controller.records import StoredRecord
@@ -35,8 +36,9 @@ _Result = Mapping[str, Any]
 class Parlor:
     """Carries commands out; everything that changes the table goes through the core."""
 
-    def __init__(self, core: Core, offer: Offer, journal: Journal, matches: Matches) -> None:
+    def __init__(self, core: Core, offer: Offer, doors: Doors, journal: Journal, matches: Matches) -> None:
         self._core = core
+        self._doors = doors
         self._offer = offer
         self._journal = journal
         self._matches = matches
@@ -44,6 +46,9 @@ class Parlor:
     def handlers(self) -> dict[str, Handler]:
         """By verb."""
         return {
+            "open": self._open,
+            "lock": self._lock,
+            "unlock": self._unlock,
             "start_match": self._start_match,
             "rules": self._rules,
             "extend": self._extend,
@@ -56,13 +61,41 @@ class Parlor:
 
     async def _start_match(self, command: Command) -> _Result:
         """Put a match on the table: only a press there starts it, nothing from afar moves the machine."""
-        if self._core.state.phase not in RESTING:
-            raise CommandFailed("match_running")
+        self._may_begin()
         try:
             await self._offer.make(command.args)
         except OfferRefused as error:
             raise CommandFailed("bad_value", str(error)) from None
         return self._offered()
+
+    async def _open(self, command: Command) -> _Result:
+        """The evening begins: its matches are played by these rules; a press at the table starts each."""
+        self._may_begin()
+        try:
+            await self._doors.open(command.args, command.id)
+        except OfferRefused as error:
+            raise CommandFailed("bad_value", str(error)) from None
+        except JournalUnwritable:
+            raise CommandFailed("disk") from None
+        return self._offered()
+
+    async def _lock(self, command: Command) -> _Result:
+        """Nothing new begins; a match that is played goes on to its end."""
+        await self._doors.lock(True)
+        self._core.touch(at_once=True)
+        return {"locked": True}
+
+    async def _unlock(self, command: Command) -> _Result:
+        await self._doors.lock(False)
+        self._core.touch(at_once=True)
+        self._core.on_change(self._core.state)
+        return {"locked": False}
+
+    def _may_begin(self) -> None:
+        if self._core.state.phase not in RESTING:
+            raise CommandFailed("match_running")
+        if self._doors.locked:
+            raise CommandFailed(LOCKED)
 
     async def _rules(self, command: Command) -> _Result:
         """A match that is played goes on by its own rules."""
@@ -87,9 +120,15 @@ class Parlor:
         if self._core.state.phase not in RESTING:
             await self._feed(command, i.EndMatch())
             return {}
-        if not self._offer.made:
+        offered = self._offer.made
+        if offered:
+            await self._offer.withdraw()
+        try:
+            closed = await self._doors.close(command.id)
+        except JournalUnwritable:
+            raise CommandFailed("disk") from None
+        if not closed and not offered:
             raise CommandFailed("no_match")
-        await self._offer.withdraw()
         self._core.touch(at_once=True)
         return {}
 
@@ -156,6 +195,7 @@ def _told(record: StoredRecord) -> dict[str, Any]:
         "hand": record.hand,
         "voided": record.voided,
         "ts": record.ts,
+        "clock": record.clock,
         "text": text,
         "bytes": len(record.text.encode()),
     }

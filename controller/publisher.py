@@ -176,6 +176,10 @@ class Publisher:
         """Answer a command."""
         self._outlet.publish(self.topics.response(client), encode(self.envelope("response", data, cause=cause)))
 
+    def say_service(self, data: Mapping[str, Any]) -> None:
+        """Say how service mode is now; to the repairer alone, and never kept."""
+        self._outlet.publish(self.topics.service, encode(self.envelope("service", data)), 0)
+
     def say_pairing(self, step: str, data: Mapping[str, Any]) -> None:
         """`grant` or `release`, to the page server."""
         kind: Kind = "pairing/grant" if step == "grant" else "pairing/release"

@@ -51,11 +51,16 @@ def put_record(connection: sqlite3.Connection, record: NewRecord, n: int, stamp:
 def select_records(
     connection: sqlite3.Connection, match: int | None, hand: int | None, first: int = 0, most: int = -1
 ) -> Iterator[StoredRecord]:
-    """Records from number `first` on, oldest first, of one match or one hand where that is said."""
+    """Records from number `first` on, oldest first, of one match or one hand where that is said.
+
+    ValueError for a row that no record can be made of.
+    """
     rows = connection.execute(
         "SELECT number, match, hand, ts, clock, voided, body FROM records"
         " WHERE number >= ? AND match = coalesce(?, match) AND hand = coalesce(?, hand) ORDER BY number LIMIT ?",
         (first, match, hand, most),
     )
     for number, of_match, of_hand, ts, clock, voided, text in rows:
+        if not (type(of_match) is type(of_hand) is type(ts) is int and type(clock) is type(text) is str):
+            raise ValueError(f"record {number} has columns of other kinds")
         yield StoredRecord(number, of_match, of_hand, ts, clock, bool(voided), text)

@@ -38,7 +38,8 @@ PUBLIC_EVENTS: Final = frozenset(
         "Stopped", "ReleaseWanted", "Released", "WallRejected", "GoldAgreed", "SessionSaid", "PlayBegun",
         "WindowTimeUp", "UndoAsked", "UndoKept", "HandReopened", "HandRebooked", "SeatsTaken", "SwapAsked",
         "HandDropped", "MinutePassed", "PauseWanted", "ParkWanted", "Parked", "Unparked", "EndAsked", "EndKept",
-        "GroupPresented",
+        "ServiceBegun", "ServiceDone", "ServiceEnded", "Audited",
+        "GroupPresented", "BidsAsked", "BidSaid", "OperationVouched", "OperationStands", "ThrowBroken", "MechanismSlow",
     }
 )  # fmt: skip
 """Event types that hold nothing but what lies open at the table."""

@@ -9,6 +9,7 @@ import structlog
 from pydantic import BaseModel
 
 from controller.core import Core
+from controller.doors import LOCKED
 from controller.hardware import Hardware
 from controller.live import TableFacts
 from controller.metrics import Metrics
@@ -81,6 +82,10 @@ class SeatDesk:
 
     async def start_match(self, params: Mapping[str, Any], seat: str = "", id: str = "") -> str:
         """Begin a match on what the board can do and where its sets lie; the code of what hinders it, or nothing."""
+        if self._facts().locked:
+            if seat:
+                self._core.refuse(seat, id, LOCKED)
+            return LOCKED
         sets = await self._hardware.where_sets_are()
         if sets is None:
             if seat:
@@ -129,9 +134,15 @@ class SeatDesk:
 
     def key_held(self, key: str, seat: str, pressed_ms: int) -> bool:
         """A key of the table was let go: held long, it confirms the display that asks, or parks, and nothing else."""
+        if self.confirms(key, seat, pressed_ms):
+            return True
         if key == "service" and pressed_ms >= PARK_PRESS_MS:
             self._core.feed(i.Unpark(seat) if self._core.state.parking else i.Park("key"))
             return True
+        return False
+
+    def confirms(self, key: str, seat: str, pressed_ms: int) -> bool:
+        """Whether the key that was let go has let the display in that asks."""
         grant = self._pairing.key_held(key, seat, pressed_ms)
         if grant is not None:
             self._grant(grant)

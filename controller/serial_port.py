@@ -9,19 +9,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import fcntl
 import os
 import socket
 import stat
 import termios
+import threading
 from collections.abc import Callable
 from typing import Final
 
 import serial
 
+from controller.port_holder import holder_of
+
 SEND_LIMIT: Final = 65_536
 """Bytes that wait for the line at most; a line that takes no more is dead."""
 
+CLOSE_S: Final = 0.5
+"""How long letting go of a port may hold the loop; a driver that needs longer closes it in its own time."""
+
 _READ_SIZE: Final = 4096
+_PTY_MAJORS: Final = range(136, 144)
 _SOCKET_SCHEME: Final = "socket://"
 
 
@@ -102,15 +110,18 @@ class SerialPort:
         return (named.st_rdev, named.st_ino) != (opened.st_rdev, opened.st_ino)
 
     def abort(self) -> None:
-        """Let go of the port at once; what waits is thrown away. Does not block, may be called again."""
+        """Let go of the port; what waits is thrown away. Holds the loop for CLOSE_S at most, may be called again."""
         if not self._alive:
             return
         self._alive = False
         self._loop.remove_reader(self._descriptor)
         self._loop.remove_writer(self._descriptor)
         self._waiting.clear()
-        _release(self._owner, self._descriptor)
-        self._owner = None
+        owner, self._owner = self._owner, None
+        # A driver may wait in close() for bytes that a dead device never takes.
+        closing = threading.Thread(target=_release, args=(owner, self._descriptor), name="close port", daemon=True)
+        closing.start()
+        closing.join(CLOSE_S)
 
     def _readable(self) -> None:
         try:
@@ -174,6 +185,7 @@ def open_serial_port(
         port.rts = True
         port.open()
         descriptor: int = port.fileno()
+        _keep_others_out(descriptor)
         _set_reading_and_closing(descriptor)
         os.set_blocking(descriptor, False)
     except serial.SerialException as error:
@@ -235,12 +247,22 @@ def _check_device(name: str) -> None:
 def _explained(name: str, error: serial.SerialException) -> SerialPortError:
     number = error.errno
     if number in (errno.EWOULDBLOCK, errno.EBUSY) or "lock" in str(error).lower():
-        return SerialPortError("busy", f"{name}: another program holds this port (is a daemon running?)")
+        who = holder_of(name) or "is a daemon running?"
+        return SerialPortError("busy", f"{name}: another program holds this port ({who})")
     if number in (errno.EACCES, errno.EPERM):
         return SerialPortError("permission", f"{name}: this user may not use it")
     if number in (errno.ENOENT, errno.ENXIO, errno.ENODEV, errno.EIO):
         return SerialPortError("missing", f"{name}: the device is gone")
     return SerialPortError("failed", f"{name}: cannot be opened: {error}")
+
+
+def _keep_others_out(descriptor: int) -> None:
+    """pyserial's lock binds only those who ask for it; TIOCEXCL turns away whoever just opens the device (but root).
+
+    A pseudo-terminal keeps that mark while its other side lives, even when its owner was killed: there it is not set.
+    """
+    if os.major(os.fstat(descriptor).st_rdev) not in _PTY_MAJORS:
+        fcntl.ioctl(descriptor, termios.TIOCEXCL)
 
 
 def _set_reading_and_closing(descriptor: int) -> None:

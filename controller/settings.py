@@ -95,6 +95,22 @@ class JournalSettings(Section):
     """`[journal]`: where what happened is kept."""
 
     path: Path = Field(Path("/var/lib/kaijin/table.journal"), description="the path of the journal file")
+    keep_days: int = Field(
+        30, ge=1, le=3650, description="days that hands stay, a whole number 1-3650; the evening in play stays anyhow"
+    )
+    keep_mb: int = Field(
+        32, ge=4, le=4096, description="MB that the journal may take before the oldest hands leave, 4-4096"
+    )
+    on_error: Literal["hold", "go_on"] = Field(
+        "hold",
+        description='"hold" (the table waits until the disk takes it) or "go_on" (play goes on, unsafe and marked so)',
+    )
+    ledger_days: int = Field(
+        400,
+        ge=0,
+        le=36_500,
+        description="days, 0-36500, that the ledger's rows stay which the hub has, or all without a hub; 0: for ever",
+    )
 
 
 class MatchSettings(Section):
@@ -156,6 +172,15 @@ class LogSettings(Section):
     directory: Path | None = Field(None, description="the folder for flight recordings; left out: beside the journal")
 
 
+class SupportSettings(Section):
+    """`[support]`: the bundles for a repairer that the command `support_bundle` writes."""
+
+    directory: Path | None = Field(
+        None, description="the folder for support bundles; left out: `support` in that of the flight recordings"
+    )
+    keep: int = Field(5, ge=1, le=100, description="bundles that stay in that folder, a whole number 1-100")
+
+
 class WebSettings(Section):
     """`[web]`: the pages and their MQTT bridge (`kaijin web`)."""
 
@@ -186,6 +211,7 @@ class Settings(Section):
     timing: TimingSettings = TimingSettings()
     health: HealthSettings = HealthSettings()
     log: LogSettings = LogSettings()
+    support: SupportSettings = SupportSettings()
     web: WebSettings = WebSettings()
 
     @property
@@ -197,6 +223,11 @@ class Settings(Section):
     def log_directory(self) -> Path:
         """Where flight recordings are written."""
         return self.log.directory if self.log.directory is not None else self.journal.path.parent
+
+    @property
+    def support_directory(self) -> Path:
+        """Where support bundles are written."""
+        return self.support.directory if self.support.directory is not None else self.log_directory / "support"
 
 
 def load_settings(path: Path | str, environ: Mapping[str, str] | None = None) -> Settings:
@@ -221,7 +252,8 @@ def _read(file: Path) -> dict[str, Any]:
         ) from None
     except UnicodeDecodeError as error:
         raise SettingsError([f"{file}: expected UTF-8 text, byte {error.start} is none"]) from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        # Numbers of thousands of digits and endless brackets are no TOMLDecodeError.
         raise SettingsError([f"{file}: expected TOML: {error}"]) from None
     except OSError as error:
         raise SettingsError([f"{file}: cannot be read: {error.strerror}"]) from None
@@ -245,7 +277,7 @@ def _environment_value(name: str, text: str) -> object:
         return text
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise SettingsError([f"environment {name}: expected a TOML value: {error}"]) from None
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
+from typing import Any, Literal
 
 import aiomqtt
 import structlog
@@ -14,8 +14,9 @@ import structlog
 from controller.broker_address import BrokerAddress, read_retained
 from controller.credentials import load_credentials
 from controller.epoch import EpochFile, next_epoch, read_epoch_file
-from controller.journal import Journal, JournalDamaged, JournalError, StoredEvent, open_journal
+from controller.journal import Journal, JournalDamaged, JournalError, Keeping, StoredEvent, open_journal
 from controller.settings import Settings
+from engine import snapshots
 from engine.events import EventError, decode_event
 from engine.ruleset import RulesetError, load_ruleset
 from engine.state import State, new_state
@@ -86,18 +87,28 @@ async def start(settings: Settings, address: BrokerAddress, adopt: bool) -> Star
     beside = await asyncio.to_thread(read_epoch_file, settings.journal.path)
     retained = asyncio.create_task(_retained_epoch(address, Topics(settings.table.id).birth))
     try:
-        journal, state = await asyncio.to_thread(open_journal, settings.journal.path, fold_events)
+        keep = settings.journal
+        keeping = Keeping(keep.keep_days, keep.keep_mb, keep.on_error == "go_on")
+        journal, state = await asyncio.to_thread(open_journal, settings.journal.path, fold_events, thaw, keeping)
     except JournalError as error:
         retained.cancel()
         raise StartError(str(error)) from None
     _tell_opening(journal)
     known = await retained
-    return _begin(journal, state, beside, known, adopt)
+    try:
+        return _begin(journal, state, beside, known, adopt)
+    except JournalError as error:
+        raise StartError(str(error)) from None
 
 
-def fold_events(events: Iterator[StoredEvent]) -> State:
-    """The state that the events lead to; JournalDamaged when one is none or does not fit."""
-    state = new_state()
+def thaw(body: Mapping[str, Any]) -> State:
+    """The state of a snapshot; ValueError when it is none of this engine."""
+    return snapshots.decode(body)
+
+
+def fold_events(events: Iterator[StoredEvent], since: State | None = None) -> State:
+    """The state that the events lead to, from an empty table unless given; JournalDamaged when one does not fit."""
+    state = new_state() if since is None else since
     for stored in events:
         try:
             state = apply(state, decode_event({**stored.body, "type": stored.type}))
@@ -122,18 +133,25 @@ def _begin(journal: Journal, state: State, beside: EpochFile | None, retained: i
     return Start(journal, state, epoch, boot)
 
 
+_FOUND: Mapping[str, str] = {
+    "whole": "the journal was damaged and is kept aside; nothing is lost, the hand goes on",
+    "part": "the journal was damaged and is kept aside; play goes on from the last good record, people are asked",
+    "none": "the journal was damaged and is kept aside; nothing of it can be read, the hand in play is lost",
+    "": "the journal of this table is gone; a new one is begun, the hand in play is lost",
+}
+
+
 def _tell_opening(journal: Journal) -> None:
     opening = journal.opening
     path = str(journal.path)
-    if opening.damaged is not None:
+    if opening.damaged is not None or opening.lost:
         _log.critical(
-            "the journal was damaged and has been put aside; a new one is begun, the hand in play is lost",
+            _FOUND[opening.salvaged],
             journal=path,
-            kept=str(opening.damaged),
-            problem=opening.reason,
+            kept=str(opening.damaged) if opening.damaged is not None else "",
+            problem=opening.reason or "the file is gone",
+            from_its_twin=opening.told_by_twin,
         )
-    elif opening.lost:
-        _log.critical("the journal of this table is gone; a new one is begun, the hand in play is lost", journal=path)
     elif opening.copied:
         _log.warning("this journal is a copy or an older state; it goes on under a new id", journal=path)
 

@@ -25,13 +25,20 @@ class StopKeeper:
         self._feed = feed
         self._wake = wake
         self._told = ""
+        self._service = False
         self._latched: dict[Line, str] = {}
         self._clearing: asyncio.Task[None] | None = None
 
     @property
     def holds(self) -> bool:
-        """Nothing may be sent that moves: a board has latched, or the engine holds a stop."""
-        return bool(self._told) or any(self._latched.values())
+        """Nothing may be sent that moves: a board has latched, the engine holds a stop, or a repairer has the table."""
+        return self._service or bool(self._told) or any(self._latched.values())
+
+    def repairer_has_it(self, service: bool) -> None:
+        """Whether a repairer has the table."""
+        if self._service != service:
+            self._service = service
+            self._wake()
 
     def engine_holds(self, stop: str, clear: bool) -> None:
         """The stop in the engine's state, empty for none, and whether a person has asked to clear it."""
@@ -42,14 +49,25 @@ class StopKeeper:
         if changed:
             self._wake()
         self._keep_clearing(clear)
+        if changed and stop and not clear:
+            for line in self._lines:
+                if line.ready and not self._latched.get(line):
+                    self._latch_too(line)
 
     def greeted(self, line: Line, reason: str) -> None:
-        """What a board says of its stop at the handshake. A board may forget one when it starts anew."""
+        """What a board says of its stop at the handshake. A board that has forgotten one is latched again."""
         self._latched[line] = reason
         if reason and not self._told:
             self._feed(inputs.StopLatched(reason))
-        elif self._told:
+        elif self._told and self._clearing is not None:
             self._tell_if_clear()
+        elif self._told and not reason:
+            self._latch_too(line)
+
+    def _latch_too(self, line: Line) -> None:
+        """The stop is on both sides until a person has cleared it, whatever starts anew meanwhile."""
+        self._latched[line] = self._told
+        line.send_soon([serial.EmergencyStop(self._told)])
 
     def latched(self, line: Line, reason: str) -> None:
         """A board has latched a stop, or does not let go of it."""

@@ -16,5 +16,5 @@ def pages_url(settings: Settings, port: int | None = None) -> str:
 
 def pairing_url(base: str, place: str, token: str) -> str:
     """The address that pairs a display: the token stands in the fragment, which browsers keep to themselves."""
-    page = "wall" if place == "view" else ""
+    page = {"view": "wall", "service": "service"}.get(place, "")
     return f"{base.rstrip('/')}/{page}#seat={place}&token={token}"

@@ -9,6 +9,7 @@ from aiohttp import web
 
 SEAT_PAGE = "index.html"
 WALL_PAGE = "wall.html"
+SERVICE_PAGE = "service.html"
 
 CONTENT_TYPES = {
     ".html": "text/html",
@@ -43,9 +44,10 @@ class Pages:
         self._folder = (folder if folder is not None else displays_folder()).resolve()
 
     def add_routes(self, app: web.Application) -> None:
-        """`/` is the seat's page, `/wall` the wall view, every other file has its own path."""
+        """`/` is the seat's page, `/wall` the wall view, `/service` the repairer's; every other file has its path."""
         app.router.add_get("/", self._seat_page)
         app.router.add_get("/wall", self._wall_page)
+        app.router.add_get("/service", self._service_page)
         app.router.add_get("/{path:.+}", self._file)
 
     async def _seat_page(self, request: web.Request) -> web.StreamResponse:
@@ -53,6 +55,9 @@ class Pages:
 
     async def _wall_page(self, request: web.Request) -> web.StreamResponse:
         return self._response(WALL_PAGE)
+
+    async def _service_page(self, request: web.Request) -> web.StreamResponse:
+        return self._response(SERVICE_PAGE)
 
     async def _file(self, request: web.Request) -> web.StreamResponse:
         return self._response(request.match_info["path"])

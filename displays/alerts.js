@@ -1,12 +1,14 @@
-// Faces of a table that cannot go on: stopped, unreachable machine, fault, paused.
+// Faces of a table that cannot go on: in service, stopped, unreachable machine, fault, paused.
 
-import { say, sayCode } from "./text.js";
+import { motorName, testName } from "./service_words.js";
+import { hasWords, say, sayCode } from "./text.js";
 
 const BLOCKING = new Set(["fault", "critical"]);
 
 /** The alert that takes the whole column, or null. `busy`: people have something to do that no fault stands in the way of. */
 export function alertTask(view, busy) {
   const machine = view.machine ?? {};
+  if (machine.service) return servicedFace(machine.service);
   if (machine.stop) return stoppedFace(machine.stop);
   if (machine.link === "lost") return { tone: "alert", face: "link", kicker: say("alert.link"), say: say("alert.link.say"), hint: say("alert.link.hint") };
   const critical = (machine.faults ?? []).find((fault) => fault.severity === "critical");
@@ -40,5 +42,20 @@ export function stoppedFace(reason) {
     kicker: say("alert.stop"),
     say: say("alert.stop.say"),
     hint: say("alert.stop.hint", { reason: sayCode("stop", reason.replaceAll(" ", "_")) }),
+  };
+}
+
+/** A repairer has the table, and what is being done to it. */
+function servicedFace({ who, act, params }) {
+  const motor = params.motor ? motorName(params.motor) : "";
+  const test = params.test ? testName(params.test) : "";
+  const doing = act ? (hasWords(`alert.service.${act}`) ? `alert.service.${act}` : "alert.service.other") : "";
+  return {
+    tone: "alert",
+    face: "service",
+    kicker: say("alert.service"),
+    say: say("alert.service.say", { who }),
+    hint: say("alert.service.hint"),
+    repair: doing ? say(doing, { motor, test, code: act }) : "",
   };
 }

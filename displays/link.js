@@ -23,20 +23,7 @@ export class TableLink {
     this.connected = false;
     this.refused = false;
     this.begunAt = performance.now();
-    this.client = mqtt.connect(url, {
-      clientId: `display-${randomId(8)}`,
-      username: pairing.user,
-      password: pairing.password,
-      protocolVersion: 4,
-      clean: true,
-      keepalive: KEEPALIVE_S,
-      reconnectPeriod: RETRY_MS,
-      connectTimeout: CONNECT_MS,
-      reconnectOnConnackError: true,
-      timerVariant: "native",
-      queueQoSZero: false,
-      resubscribe: false,
-    });
+    this.client = mqtt.connect(url, clientOptions(`display-${randomId(8)}`, pairing));
     this.client.on("connect", () => this.#opened());
     this.client.on("close", () => this.#closed());
     this.client.on("error", (error) => this.#failed(error));
@@ -116,8 +103,26 @@ function topicsOf({ table, seat }) {
   return { availability: `${base}/availability`, view, input: `${base}/seat/${seat}/input` };
 }
 
+/** How a page connects with its pairing: it tries for ever, and nothing waits in it for a connection. */
+export function clientOptions(clientId, pairing) {
+  return {
+    clientId,
+    username: pairing.user,
+    password: pairing.password,
+    protocolVersion: 4,
+    clean: true,
+    keepalive: KEEPALIVE_S,
+    reconnectPeriod: RETRY_MS,
+    connectTimeout: CONNECT_MS,
+    reconnectOnConnackError: true,
+    timerVariant: "native",
+    queueQoSZero: false,
+    resubscribe: false,
+  };
+}
+
 /** An envelope of this contract's major, or null for anything else. */
-function readEnvelope(payload) {
+export function readEnvelope(payload) {
   try {
     const envelope = JSON.parse(new TextDecoder().decode(payload));
     const sound = envelope && envelope.v === 1 && envelope.data && typeof envelope.data === "object";
@@ -127,6 +132,7 @@ function readEnvelope(payload) {
   }
 }
 
-function socketUrl() {
+/** Where the page server bridges to the broker. */
+export function socketUrl() {
   return `${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/mqtt`;
 }

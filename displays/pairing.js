@@ -3,11 +3,13 @@
 import { deviceId, deviceName, recall, recallHere, remember, rememberHere } from "./settings.js";
 
 const POLL_MS = 1000;
-const PLACES = new Set(["E", "S", "W", "N", "view"]);
+const PLACES = new Set(["E", "S", "W", "N", "view", "service"]);
+/** Pages of their own, which no seat stands for. */
+const APART = new Set(["view", "service"]);
 
 /** The pairing this display holds, or null. Seats are kept apart: two tabs of one browser may hold two of them. */
 export function storedPairing(place) {
-  const seat = place === "view" ? "view" : recallHere("seat") ?? recall("seat");
+  const seat = APART.has(place) ? place : recallHere("seat") ?? recall("seat");
   const known = recall(`pairing.${seat}`);
   return known?.user && known.password && known.table && PLACES.has(known.seat) ? known : null;
 }
@@ -15,7 +17,7 @@ export function storedPairing(place) {
 /** Keeps a pairing; this tab, and whatever is opened next on this device, is that seat's display. */
 export function storePairing(place, pairing) {
   remember(`pairing.${pairing.seat}`, pairing);
-  if (place === "view") return;
+  if (APART.has(place)) return;
   rememberHere("seat", pairing.seat);
   remember("seat", pairing.seat);
 }

@@ -8,7 +8,7 @@ import { BODIES, labelled } from "./widgets.js";
 /** Time that people have to enter something is counted down at its end only; what silence decides is counted from the start. */
 const HURRY_S = 60;
 // Shapes that every system font draws: pictographs are missing on a plain board.
-const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○", parked: "‖", objection: "?" };
+const FACES = { stop: "■", link: "×", fault: "!", count: "!", paused: "‖", ended: "○", parked: "‖", objection: "?", service: "!" };
 
 /** How long buttons that come of themselves do not answer: a thumb on its way was meant for those before. */
 export const GUARD_MS = 400;

@@ -46,6 +46,7 @@ export const MATCH = {
     };
   },
   paused: () => ({ tone: "alert", face: "paused", kicker: say("alert.paused"), say: say("alert.paused.say"), hint: say("alert.paused.hint"), buttons: [] }),
+  locked: () => ({ tone: "wait", face: "parked", kicker: say("locked"), say: say("do.locked"), hint: say("do.locked.hint"), buttons: [] }),
   parked: ({ want }) => ({
     tone: "all",
     face: "parked",

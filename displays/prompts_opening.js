@@ -56,6 +56,24 @@ export const OPENING = {
       buttons: [press(want, "retry", say("press.retry"))],
     };
   },
+  // What the machine cannot know is asked, never guessed: two seats that see it say so.
+  stands: ({ viewer, want }) => {
+    const { operation, fault, side, said } = want.params;
+    const what = sayCode("fault", fault);
+    const yes = (said ?? []).map((seat) => say("stands.said", { seat: seatName(seat, viewer) }));
+    return {
+      tone: "alert",
+      face: "fault",
+      kicker: side ? say("alert.where", { what, side: say(`side.${side}`) }) : what,
+      say: sayCode("stands", operation),
+      hint: join(say("stands.hint"), ...yes),
+      repair: say("alert.repair", { text: sayCode("fault", fault, {}, ".repair") }),
+      buttons: [
+        ...(may(want, "stands") ? [press(want, "stands", say("press.stands"))] : []),
+        press(want, "retry", say("press.stands_not"), {}, "second"),
+      ],
+    };
+  },
   row: ({ want }) => ({
     tone: "all", say: say("do.row"), hint: say("do.row.hint"), buttons: may(want, "ok") ? [press(want, "ok", say("press.row"))] : [],
   }),

@@ -3,6 +3,7 @@
 import { chipsNodes } from "./chips.js";
 import { SEATS } from "./geometry.js";
 import { nameOf, seatBadge } from "./people.js";
+import { bidWord } from "./prompts_bids.js";
 import { endOf, resultKind } from "./result.js";
 import { signed } from "./settling.js";
 import { html, keyed } from "./svg.js";
@@ -13,7 +14,7 @@ export function createStanding(holder) {
   return {
     draw(view) {
       const { play, match, result } = view;
-      const shown = [language(), play?.turn, play?.covered, play?.tour, match, result, view.dealer, view.streak, view.base, view.flowers, view.rules, view.layout, resultKind(view)];
+      const shown = [language(), play?.turn, play?.covered, play?.tour, match, result, view.dealer, view.streak, view.base, view.bids, view.flowers, view.rules, view.layout, resultKind(view)];
       keyed(holder, shown, (node) => fill(node, view));
     },
   };
@@ -34,6 +35,7 @@ function row(view, seat) {
   const marks = [];
   if (view.dealer === seat) marks.push(html("span", { class: "dealer-mark", text: say("mark.dealer") }));
   if (view.dealer === seat && view.streak > 0) marks.push(html("span", { class: "quiet", text: say("top.streak", { n: view.streak }) }));
+  if (seat in (view.bids ?? {})) marks.push(html("span", { class: "quiet", text: bidWord(view, seat, view.bids[seat]) }));
   if (play?.tour?.owner === seat) marks.push(html("span", { class: "seat-state", text: say(`play.tour.${play.tour.level}`) }));
   if (play?.covered?.[seat]) marks.push(html("span", { class: "seat-state", text: say("play.covered") }));
   const flowers = view.flowers?.[seat]?.length ?? 0;

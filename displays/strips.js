@@ -20,7 +20,7 @@ export function createTop(holder, onMenu, onHistory) {
       const words = language();
       const name = viewer ? nameOf(view, viewer) : "";
       keyed(parts.who, [words, viewer, name, view.dealer === viewer], (node) => who(node, viewer, name, view.dealer === viewer));
-      keyed(parts.dealer, [words, viewer, view.dealer, view.streak, view.base], (node) => dealer(node, view, viewer));
+      keyed(parts.dealer, [words, viewer, view.dealer, view.streak, view.base, view.bids], (node) => dealer(node, view, viewer));
       keyed(parts.gold, [words, view.gold?.face ?? null, view.gold?.white ?? null, view.gold?.state ?? null], (node) => gold(node, view.gold));
       const count = view.play?.to_draw ?? view.left;
       keyed(parts.left, [words, count], (node) => left(node, count));
@@ -48,12 +48,26 @@ function dealer(node, view, viewer) {
   }
   const parts = [];
   if (view.streak > 0) parts.push(say("top.streak", { n: view.streak }));
-  if (view.base !== null && view.base !== undefined) parts.push(say("top.base", { n: view.base }));
+  if (view.base !== null && view.base !== undefined) parts.push(say("top.base", { n: [view.base, ...bidsOf(view, viewer)].join("+") }));
   if (view.dealer !== viewer) {
     const glyph = html("span", { class: `owner seat-${view.dealer}`, text: say(`glyph.${view.dealer}`) });
     node.append(html("span", { class: "dealer-mark", text: say("mark.dealer") }), glyph);
   }
-  node.append(...parts.map((text) => html("span", { class: "quiet", text })));
+  node.append(...parts.map((text) => html("span", { class: "quiet", text })), ...tops(view, viewer));
+}
+
+/** What goes on top of the base between the dealer and me: his 买底, my 顶底. */
+function bidsOf({ bids, dealer }, viewer) {
+  const own = viewer && viewer !== dealer ? [viewer] : [];
+  return [dealer, ...own].map((seat) => bids?.[seat] ?? 0).filter(Boolean);
+}
+
+/** 顶底 of the others, for the dealer, who pays and gets it: where there is room. */
+function tops({ bids, dealer }, viewer) {
+  const found = Object.entries(bids ?? {}).filter(([seat, points]) => points && seat !== dealer);
+  if (viewer !== dealer || !found.length) return [];
+  const sums = found.flatMap(([seat, n]) => [html("span", { class: `owner seat-${seat}`, text: say(`glyph.${seat}`) }), html("span", { text: String(n) })]);
+  return [html("span", { class: "quiet top-bids" }, html("span", { text: say("top.bids") }), ...sums)];
 }
 
 function gold(node, state) {

@@ -13,13 +13,13 @@ import { waitingTask } from "./waiting.js";
 
 /** Prompts in the order of their urgency: the first that is outstanding is shown. */
 const ORDER = [
-  "stopped", "parked", "paused", "count_wrong", "reader_check", "wrong_discard", "count", "retry", "gold_check", "dice_check",
+  "stopped", "parked", "paused", "count_wrong", "reader_check", "wrong_discard", "count", "stands", "retry", "gold_check", "dice_check",
   "dice_lost", "hand_check", "opening", "claim", "flower", "lap", "replace", "lay", "turn", "draw", "vote", "object_entry",
-  "objection", "agree", "entry", "book", "dice", "gold_face", "flip", "roll", "take", "flowers", "seats", "row", "push_in", "lift",
-  "start", "tail",
+  "objection", "agree", "entry", "book", "dice", "gold_face", "flip", "bid", "roll", "take", "flowers", "seats", "row", "push_in", "lift",
+  "start", "locked", "tail",
 ];
 /** Prompts that a window of the whole table counts down. */
-const WINDOWED = new Set(["opening", "claim", "agree"]);
+const WINDOWED = new Set(["opening", "claim", "agree", "bid"]);
 /** Wants that are never the task: they stand beside it, as buttons or as a card; `end` in the settings. */
 const BESIDE = ["undo", "swap", "end"];
 /** Prompts that a stopped or unreachable machine does not stand in the way of. */
@@ -79,7 +79,7 @@ export function noticesOf(view) {
   for (const want of orderedWants(view)) if (inBackground(view, want)) cards.push(backgroundCard(view, want));
   for (const notice of view.notices ?? []) {
     const seat = notice.seat === "view" ? say("wall_view") : notice.seat ? say(`seat.${notice.seat}`) : "";
-    cards.push({ key: `notice.${notice.code}.${notice.seat}`, text: sayCode("notice", notice.code, { seat }), tone: "plain", buttons: [] });
+    cards.push({ key: `notice.${notice.code}.${notice.seat}`, text: sayCode("notice", notice.code, { ...notice.params, seat }), tone: "plain", buttons: [] });
   }
   const unasked = view.machine?.unasked_dice;
   if (unasked) cards.push({ key: "unasked", text: say("notice.unasked_dice", { dice: unasked.join("+") }), tone: "plain", buttons: [] });
@@ -106,15 +106,18 @@ function backgroundCard(view, want) {
 }
 
 function pairingCard(ask) {
-  const seat = ask.seat === "view" ? say("wall_view") : say(`seat.${ask.seat}`);
   const answer = (ok) => ({ want: "", action: "confirm_device", params: { code: ask.code, ok }, ready: true });
+  const refuse = { ...answer(false), label: say("press.refuse"), kind: "second" };
+  // What a repairer may do needs a key at the table: a display can only refuse.
+  if (ask.seat === "service") return { key: `pairing.${ask.code}`, text: say("notice.pairing_service", { code: ask.code }), tone: "ask", buttons: [refuse] };
+  const seat = ask.seat === "view" ? say("wall_view") : say(`seat.${ask.seat}`);
   return {
     key: `pairing.${ask.code}`,
     text: say("notice.pairing", { seat, code: ask.code }),
     tone: "ask",
     buttons: [
       { ...answer(true), label: say("press.confirm"), kind: "second" },
-      { ...answer(false), label: say("press.refuse"), kind: "second" },
+      refuse,
     ],
   };
 }

@@ -1,6 +1,7 @@
 // What is said to a seat of which nothing is asked: whom the table waits for, where everybody may know.
 
 import { fullPlace } from "./places.js";
+import { waitBids } from "./prompts_bids.js";
 import { diceText, say, seatName, tileName } from "./text.js";
 import { lastWords, waitPlay, waitSettle } from "./waiting_play.js";
 
@@ -9,6 +10,7 @@ export function waitingTask(view, viewer) {
   const { phase } = view;
   if (view.parked) return { kicker: say("parked"), say: say("do.parked"), hint: say("do.parked.hint"), face: "parked" };
   if (view.machine?.sorting && ["idle", "sorting"].includes(phase)) return sorting(view);
+  if (phase === "bids") return waitBids(view, viewer);
   if (phase.endsWith("_roll")) return waitRoll(view, viewer);
   if (phase === "taking" || phase === "door") return waitTake(view, viewer);
   if (phase === "flowers") return waitFlowers(view, viewer);
@@ -18,6 +20,7 @@ export function waitingTask(view, viewer) {
   if (phase === "settle") return waitSettle(view, viewer);
   if (phase === "paused") return { say: say("alert.paused.say"), hint: say("alert.paused.hint"), face: "paused" };
   if (phase === "over") return { say: lastWords(view.result) || say("wait.over"), hint: say("wait.over") };
+  if (view.locked && ["idle", "ended"].includes(phase)) return { kicker: say("locked"), say: say("do.locked"), hint: say("do.locked.hint"), face: "parked" };
   if (phase === "ended") return { say: say("wait.ended"), hint: say("wait.hint_ended"), face: "ended" };
   if (phase === "seating") return view.dice ? waitRoll(view, viewer) : { say: say("wait.seating"), hint: "" };
   if (phase === "lift" && view.match?.stage === "ended" && view.machine?.centre === "down") return { say: say("do.lift.last"), hint: resultWords(view) ?? "" };

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from engine import events as e
 from engine import inputs as i
+from engine.book import params as read
 from engine.book.deciding import AGREEMENT, ENTRY, KEEPING, OBJECTION, VOTE
 from engine.closing import unpark
 from engine.deciding import Chain, Refused
@@ -15,6 +16,7 @@ from engine.golds import after_flowers, face_stands
 from engine.match import inputs as m
 from engine.play import Action
 from engine.refereeing import action_of, admit, as_seen, believe, done_by_hand, play
+from engine.results import DONE
 from engine.sessions import ask_swap, ask_undo, end_match, may_undo, sit_down, swap_offers
 from engine.settling import keep_book, tell
 from engine.state import (
@@ -28,7 +30,7 @@ from engine.state import (
 )
 from engine.steps import dice_stand, record_step, sort_again, want_gold_roll, wins_by_flowers
 from engine.tiles import ALL_FACES, SEATS, is_flower
-from engine.wants import Want
+from engine.wants import VOUCHERS, Want, wants
 
 
 def _start(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -56,8 +58,30 @@ def _retry(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
         chain.add(e.OperationRetried(key, asked.seat))
 
 
+def _stands(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
+    """What the machine cannot know two seats can see: then it is done, as if the machine had said so."""
+    key = wanted.params["step"]
+    chain.add(e.OperationVouched(key, asked.seat))
+    problem = next(one for one in chain.state.problems if one.key == key)
+    if len(problem.vouched) < VOUCHERS:
+        return
+    chain.add(e.OperationStands(key))
+    done = next((one for one in wants(chain.state) if one.kind == "operation" and one.id.key == key), None)
+    if done is not None:
+        DONE[done.verb](chain, done, {})
+
+
 def _rows_ok(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     chain.add(e.RowsLaid())
+
+
+def _bid(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
+    """R36, P7: what a seat bids on the hand; its last word counts."""
+    read.only(asked.params, "R36", "points")
+    points = read.whole(asked.params, "points", wanted.params["most"], "R36")
+    if wanted.params["points"] == points:
+        raise Refused("already_answered", "P7")
+    chain.add(e.BidSaid(asked.seat, points))
 
 
 def _throw(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -312,7 +336,10 @@ ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] =
     ("push_in", "pushed"): _pushed,
     ("count", "retry"): _recount,
     ("retry", "retry"): _retry,
+    ("stands", "retry"): _retry,
+    ("stands", "stands"): _stands,
     ("row", "ok"): _rows_ok,
+    ("bid", "bid"): _bid,
     ("roll", "roll"): _throw,
     ("dice", "dice"): _enter_dice,
     ("dice", "cocked"): _cocked,

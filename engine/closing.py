@@ -12,10 +12,10 @@ _HELD: tuple[str, ...] = ("clear_stop",)
 
 
 def at_rest(state: State) -> bool:
-    """Whether nothing moves or is about to: the table can park. What has failed or is held by the stop does not move;
-    an open centre waits for its tiles.
+    """Whether nothing moves or is about to: the table can park. What has failed, or is held by the stop or an open lid,
+    does not move; an open centre waits for its tiles.
     """
-    if state.stop:
+    if state.stop or any(fault.code == "lid_open" for fault in state.faults):
         return True
     if any(want.kind == "operation" and want.verb not in _HELD for want in wants(state)):
         return False

@@ -15,7 +15,7 @@ from engine.outcome import HandEnd, Win
 from engine.reasons import WATER_ITEMS
 from engine.ruleset import Ruleset
 from engine.ruleset_checks import PATTERNS
-from engine.scoring import dealer_base
+from engine.scoring import most_bid
 from engine.settlement import foul_kinds
 from engine.tally import HARDNESS, Items
 from engine.tiles import SEATS, is_flower
@@ -47,7 +47,7 @@ def check_bids(rules: Ruleset, dealer: str, steps: int, buy: int, top: Mapping[s
     """R36: 买底 is the dealer's, 顶底 another's; none higher than the hand's base, and only where they are known."""
     check_seat(dealer)
     check_number("base_steps", steps, 100, "R31")
-    most = dealer_base(rules, steps) if rules.scoring == "hardness" else 0
+    most = most_bid(rules, steps)
     check_number("buy", buy, most, "R36")
     for seat, bid in top.items():
         check_seat(seat)

@@ -34,6 +34,7 @@ from engine.record_match import (
 )
 from engine.record_replay import record_of
 from engine.ruleset import EXAMPLES, PROFILES, Ruleset, has_option, load_ruleset
+from engine.scoring import buy_and_top
 from engine.tiles import SEATS
 
 if TYPE_CHECKING:
@@ -64,22 +65,26 @@ def hand_record(state: State) -> str:
         return write_declared(replace(declared, lines=(*declared.lines, *wants)))
     if state.play.game is None:
         raise ExportError(f"hand {booking.hand} of match {booking.match} was neither refereed nor told")
-    record = Record(rules, state.play.game.deal, (), options, booking.steps, chips=chips, about=about)
+    buy, top = buy_and_top(booking.dealer, state.play.bids)
+    bids = tuple((seat, points) for seat, points in top.items() if points)
+    record = Record(rules, state.play.game.deal, (), options, booking.steps, buy, bids, chips, about)
     played = record_of(record, state.play.entries)
     return write_record(replace(played, lines=(*played.lines, *wants)))
 
 
-def match_records(events: Iterable[e.MatchEvent], hands: Sequence[str]) -> dict[int, MatchRecord]:
+def match_records(events: Iterable[e.MatchEvent], hands: Sequence[str], gone: int = 0) -> dict[int, MatchRecord]:
     """Every match of an evening by its number, from what happened in the session and the texts of its hands.
 
     `hands` are the texts in the order in which they were booked, those taken back among them. ExportError when there
-    are fewer than bookings.
+    are fewer than bookings. So many matches have `gone` before the first that is told.
     """
     texts = iter(hands)
     found: dict[int, MatchRecord] = {}
     ended: dict[int, Match] = {}
-    match = Match()
+    match = Match(match=gone)
     for event in events:
+        if match.match == gone and not isinstance(event, e.MatchBegun):
+            continue  # the rest of a match of which the beginning has gone
         match = apply(match, event)
         ended[match.match] = match
         if isinstance(event, e.MatchBegun):
@@ -96,9 +101,9 @@ def match_records(events: Iterable[e.MatchEvent], hands: Sequence[str]) -> dict[
     return {number: replace(one, lines=(*one.lines, *_wants_of_match(ended[number]))) for number, one in found.items()}
 
 
-def match_record(events: Iterable[e.MatchEvent], hands: Sequence[str], number: int = 0) -> str:
+def match_record(events: Iterable[e.MatchEvent], hands: Sequence[str], number: int = 0, gone: int = 0) -> str:
     """The text of one match, by its number or the last; the arguments are those of `match_records`."""
-    found = match_records(events, hands)
+    found = match_records(events, hands, gone)
     chosen = number or max(found, default=0)
     if chosen not in found:
         known = ", ".join(map(str, found)) or "none"

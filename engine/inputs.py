@@ -95,7 +95,7 @@ class TimerElapsed:
 class ZoneSeen:
     """A reader's whole content of one zone of a seat: `hand` | `flowers` | `discards` | `melds`, oldest tile first.
 
-    `confidence` in per cent: how sure the reader is of all of it.
+    `confidence` in per cent: how sure the reader is of all of it; below `engine.state.SURE_FROM` a face may be wrong.
     """
 
     seat: str
@@ -128,12 +128,14 @@ class DiceUnasked:
 
 @dataclass(frozen=True, slots=True)
 class FaultRaised:
-    """The machine reports a fault of the vocabulary."""
+    """The machine reports a fault of the vocabulary; of a slow mechanism, how long it takes now and usually, in ms."""
 
     code: str
     severity: str = "fault"
     mechanism: str = ""
     side: str = ""
+    now_ms: int = 0
+    usual_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,32 @@ class Unpark:
     by: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A repairer takes the table (`on`), which only happens with the service key held there, or gives it back."""
+
+    on: bool
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Serviced:
+    """What a repairer is about to do: `jog`, `self_test` …, with its motor, time or number."""
+
+    by: str
+    act: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Something was done beside the game, or is about to be, that must be on record: who, what, and its values."""
+
+    by: str
+    act: str
+    params: Mapping[str, Any]
+
+
 Input: TypeAlias = (
     StartMatch
     | EndMatch
@@ -217,4 +245,7 @@ Input: TypeAlias = (
     | Pause
     | Park
     | Unpark
+    | Service
+    | Serviced
+    | Audit
 )

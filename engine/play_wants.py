@@ -15,7 +15,17 @@ from engine.asking import Want, prompt, timer
 from engine.play import Action, PlayState, options
 from engine.play.limits import must_follow
 from engine.play.state import place_of_next
-from engine.readings import Doubt, claimed_for, coming_draw, doubts, holds_flower, put_away, unlaid, unlaid_meld
+from engine.readings import (
+    Doubt,
+    claimed_for,
+    coming_draw,
+    doubts,
+    holds_flower,
+    laid_claim,
+    put_away,
+    unlaid,
+    unlaid_meld,
+)
 from engine.settlement import foul_kinds
 from engine.state import State, WantId, looks_at
 from engine.tiles import SEATS
@@ -23,8 +33,14 @@ from engine.tiles import SEATS
 CLAIMS: tuple[str, ...] = ("hu", "kong_open", "pong", "chi", "pass", "expose_false")
 """The same at every seat in every window (R13)."""
 
+LAID_MS = 500
+"""How long a meld laid in a window must lie before it is its seat's claim: a hand may be on its way back."""
+
 DOUBT_MS = 1500
 """How long a zone may show what cannot be before its seat is asked: hands are quicker than readers."""
+
+UNSURE_MS = 4000
+"""The same where the reader itself is not sure: it may look again before people have to."""
 
 IN_THE_AIR_MS = 6000
 """How long a tile may have left the hand of the seat whose turn it is before it is asked where it lies."""
@@ -101,6 +117,11 @@ def _window(state: State, game: PlayState) -> Iterator[Want]:
             fouls=fouls,
         )
     yield timer(WantId(state.hand, "claim_window", state.play.beat), state.match.rules.claim_window_ms, people=True)
+    found = laid_claim(state)
+    if found is not None:
+        looks = looks_at(state, found[0], "melds") + looks_at(state, game.source, "discards")
+        wanted = WantId(state.hand, "laid", state.play.beat * 4 + SEATS.index(found[0]), looks + 1)
+        yield timer(wanted, LAID_MS, people=True)
 
 
 def _draw(state: State, game: PlayState) -> Iterator[Want]:
@@ -165,7 +186,8 @@ def _doubted(state: State, game: PlayState) -> Iterator[Want]:
         index = SEATS.index(doubt.seat) * 4 + _ZONES.index(doubt.zone)
         if (doubt.seat, doubt.zone) not in state.play.doubted:
             wanted = WantId(state.hand, "count_seen", index, looks_at(state, doubt.seat, doubt.zone) + 1)
-            wait = IN_THE_AIR_MS if _in_the_air(doubt) else DOUBT_MS
+            unsure = (doubt.seat, doubt.zone) in state.play.unsure
+            wait = IN_THE_AIR_MS if _in_the_air(doubt) else UNSURE_MS if unsure else DOUBT_MS
             yield timer(wanted, wait, people=True, seat=doubt.seat, zone=doubt.zone)
         else:
             yield from _ask(state, game, doubt, index)

@@ -1,7 +1,7 @@
 """The procedure at a table: what follows by itself when something has happened.
 
-It reads top to bottom: (seats) → sorted → lift → walls → (dealer roll) → (row) → deal roll → taking → (door) →
-flowers → gold roll → gold → play → settlement → next hand.
+It reads top to bottom: (seats) → sorted → lift → walls → (dealer roll) → (row) → (bids) → deal roll → taking →
+(door) → flowers → gold roll → gold → play → settlement → next hand.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.refereeing import begin_play, follow
 from engine.sessions import drop_walls, leave_seats, say, seat_thrown, swap_thrown, throw_is_new
 from engine.settling import keep_book
 from engine.state import hand_agrees
-from engine.steps import count_gold, next_turn, record_step, want_gold_roll, want_roll
+from engine.steps import count_gold, next_turn, record_step, want_deal, want_gold_roll, want_roll
 from engine.tiles import SEATS
 
 
@@ -97,7 +97,7 @@ def _walls_stand(chain: Chain) -> None:
     elif state.match.layout == "bagua" and not state.play.rows_laid:
         chain.add(e.PhaseEntered("row"))
     else:
-        want_roll(chain, "deal", 1, state.dealer)
+        want_deal(chain)
 
 
 def _dealer_roll(chain: Chain) -> None:
@@ -126,6 +126,14 @@ def _row(chain: Chain) -> None:
     if chain.state.ending:
         drop_walls(chain)
     elif chain.state.play.rows_laid:
+        want_deal(chain)
+
+
+def _bids(chain: Chain) -> None:
+    """P7: the dice wait until all four have said what they bid, or their time is over."""
+    if chain.state.ending:
+        drop_walls(chain)
+    elif len(chain.state.play.bids) == len(SEATS):
         want_roll(chain, "deal", 1, chain.state.dealer)
 
 
@@ -233,6 +241,7 @@ _NEXT: Mapping[str, Callable[[Chain], None]] = {
     "reading": _reading,
     "dealer_roll": _dealer_roll,
     "row": _row,
+    "bids": _bids,
     "deal_roll": _deal_roll,
     "taking": _taking,
     "door_roll": _door_roll,

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 
 from engine.melds import Meld
 from engine.memo import by_identity
+from engine.play import Action, options
 from engine.play.events import PlayEvent, TileDrawn
 from engine.play.flow import PlayChain, go_on
+from engine.play.melding import laid
 from engine.play.state import Discard, PlayState, without
 from engine.state import UNREAD, State, same
 from engine.tiles import SEATS, is_flower
 
 ZONES: tuple[str, ...] = ("hand", "flowers", "melds", "discards")
+
+CLAIMED_MELDS: tuple[str, ...] = ("kong_open", "pong", "chi")
+"""Melds with a tile of another's discards; their names are those of the claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +79,29 @@ def hand_is(state: State, seat: str, believed: tuple[str, ...]) -> bool:
 
 
 def is_drawn(state: State, draw: TileDrawn) -> bool:
-    """Whether the readers show that a draw has been made; a flower counts once it lies before its seat (R7)."""
+    """Whether the readers show that a draw has been made; a flower counts once it lies before its seat (R7).
+
+    Who has discarded already has drawn, where his hand has the very tile that stood there in the place of another that
+    lies among his discards.
+    """
     game = state.play.game
     assert game is not None
     own = game.seats[draw.seat]
     if is_flower(draw.tile):
         laid = zone(state, draw.seat, "flowers") or ()
         return draw.tile in laid and same(laid, (*own.flowers, draw.tile))
-    return hand_is(state, draw.seat, (*own.hand, draw.tile))
+    drawn = (*own.hand, draw.tile)
+    return hand_is(state, draw.seat, drawn) or _discarded_from(state, game, draw, drawn)
+
+
+def _discarded_from(state: State, game: PlayState, draw: TileDrawn, hand: tuple[str, ...]) -> bool:
+    """Whether hand and discards both show that another tile than the drawn one was discarded since."""
+    lying, known = zone(state, draw.seat, "discards") or (), discards_of(game, draw.seat)
+    more = list((Counter(lying) - Counter(known)).elements())
+    if len(lying) != len(known) + 1 or len(more) != 1 or more[0] == draw.tile or more[0] not in hand:
+        return False
+    seen = zone(state, draw.seat, "hand") or ()
+    return UNREAD not in seen and same(seen, without(hand, more[0]))
 
 
 def holds_flower(state: State, draw: TileDrawn) -> bool:
@@ -114,12 +134,57 @@ def put_away(state: State, seat: str) -> str:
 def discard_shown(state: State, game: PlayState) -> str:
     """The tile that the seat whose turn it is has discarded, as both its hand and its discards show; empty for none.
 
-    One of the two alone says nothing: it may be late, or wrong.
+    One of the two alone says nothing: it may be late, or wrong. A wrong face that an unsure reader shows in the right
+    number of tiles contradicts nothing, if the other leaves no choice.
     """
-    if game.phase != "turn":
+    if game.phase not in ("turn", "lap"):
         return ""
-    fitting = [tile for tile in _candidates(state, game) if _misfit(state, game, tile) == (0, 0)]
+    candidates = _candidates(state, game)
+    fitting = [tile for tile in candidates if _misfit(state, game, tile) == (0, 0)]
+    if not fitting and state.play.unsure:
+        fitting = [tile for tile in candidates if _misfit(state, game, tile, forgiving=True) == (0, 0)]
     return fitting[0] if len(fitting) == 1 else ""
+
+
+def laid_claim(state: State) -> tuple[str, Action] | None:
+    """The claim that a seat has laid in the open window in place of pressing it (R13); None while nobody has.
+
+    Its melds must show exactly a meld that it may claim, and the discards from which it came must have lost that very
+    tile; its hand may show one tile wrongly. A seat that has answered is not looked at.
+    """
+    game = state.play.game
+    if game is None or game.phase != "window":
+        return None
+    lying = discards_of(game, game.source)
+    if lying[-1:] != (game.tile,) or not same(zone(state, game.source, "discards") or (), lying[:-1]):
+        return None
+    for seat in game.asked:
+        for action in options(game, seat):
+            if action.name in CLAIMED_MELDS and _lies(state, game, seat, action):
+                return seat, action
+    return None
+
+
+def _lies(state: State, game: PlayState, seat: str, action: Action) -> bool:
+    """Whether the readers show the meld of a claim beside a hand that has lost its own tiles of it."""
+    rest = list(zone(state, seat, "melds") or ())
+    tiles = laid(game, seat, action, game.source).tiles
+    if Counter(tiles) - Counter(rest):
+        return False
+    for tile in tiles:
+        rest.remove(tile)
+    if not same(rest, melds_of(game, seat)):
+        return False
+    hand = zone(state, seat, "hand")
+    return hand is None or _distance(hand, without(game.seats[seat].hand, *without(tiles, game.tile))) <= 1
+
+
+def _mislaid(state: State, game: PlayState, seat: str) -> Counter[str]:
+    """Tiles that lie among the melds of a seat and are none of its melds."""
+    seen, melds = zone(state, seat, "melds") or (), melds_of(game, seat)
+    if seen == melds:
+        return Counter()
+    return Counter(tile for tile in seen if tile != UNREAD) - Counter(melds)
 
 
 @by_identity(4)
@@ -204,17 +269,24 @@ def _candidates(state: State, game: PlayState) -> tuple[str, ...]:
     return tuple(tile for tile in held.faces if near[tile])
 
 
-def _misfit(state: State, game: PlayState, tile: str) -> tuple[int, int]:
+def _misfit(state: State, game: PlayState, tile: str, forgiving: bool = False) -> tuple[int, int]:
     """By how many tiles hand and discards of the seat whose turn it is are wrong if it has discarded this one, or
-    nothing.
+    nothing; `forgiving`: an unsure reader may show one wrong face.
     """
     hands, discards = _as_discarded(state, game, tile)
     hand = zone(state, game.turn, "hand")
     lying = zone(state, game.turn, "discards") or ()
+    unsure = state.play.unsure if forgiving else ()
     return (
-        0 if hand is None else min(_distance(hand, tiles) for tiles in hands),
-        min(_distance(lying, tiles) for tiles in discards),
+        0 if hand is None else min(_wrong(hand, tiles, (game.turn, "hand") in unsure) for tiles in hands),
+        min(_wrong(lying, tiles, (game.turn, "discards") in unsure) for tiles in discards),
     )
+
+
+def _wrong(seen: tuple[str, ...], tiles: tuple[str, ...], unsure: bool) -> int:
+    """By how many tiles a reader that shows some is wrong where others lie; one wrong face of an unsure one is none."""
+    wrong = _distance(seen, tiles)
+    return 0 if unsure and wrong == 1 and len(seen) == len(tiles) else wrong
 
 
 def _as_discarded(state: State, game: PlayState, tile: str) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]]]:
@@ -242,19 +314,51 @@ def _allowed(state: State, game: PlayState, seat: str, name: str) -> list[tuple[
             found.append((*own.hand, own.aside[-1]))
         if adding:
             found.append(without(own.hand, adding))
-        return found
+        return found + _beside_mislaid(state, game, seat)
     if name == "flowers":
         return [own.flowers, *([(*own.flowers, mine.tile)] if mine is not None and is_flower(mine.tile) else [])]
     if name == "melds":
-        laid = melds_of(game, seat)
+        lying = melds_of(game, seat)
         missing = unlaid(state, seat)
-        found = [laid, *([(*laid, adding)] if adding else [])]
-        return [*found, tuple((Counter(laid) - Counter(missing)).elements())] if missing else found
+        found = [lying, *([(*lying, adding)] if adding else [])]
+        claim = _claim_of(state, game, seat)
+        if claim is not None:
+            found.append((*lying, *laid(game, seat, claim, game.source).tiles))
+        return [*found, tuple((Counter(lying) - Counter(missing)).elements())] if missing else found
     lying = discards_of(game, seat)
     taken = [one for one in game.discards if one.seat == seat and one.taken]
     if taken and unlaid(state, taken[-1].taken):
         return [lying, (*lying, taken[-1].tile)]
-    return [lying]
+    return [lying, lying[:-1]] if _last_is_elsewhere(state, game, seat) else [lying]
+
+
+def _claim_of(state: State, game: PlayState, seat: str) -> Action | None:
+    """The meld that a seat has claimed in the open window, by a press or as it lies there."""
+    if game.phase != "window":
+        return None
+    answer = game.answers.get(seat)
+    if answer is not None:
+        return answer if answer.name in CLAIMED_MELDS else None
+    found = laid_claim(state)
+    return found[1] if found is not None and found[0] == seat else None
+
+
+def _beside_mislaid(state: State, game: PlayState, seat: str) -> list[tuple[str, ...]]:
+    """What a hand may be while tiles of it lie wrongly among the melds, the last discard among them or not: the melds
+    are asked about, the hand need not be.
+    """
+    mislaid, hand = _mislaid(state, game, seat), game.seats[seat].hand
+    last = game.discards[-1].tile if game.discards else ""
+    gone = [mislaid, mislaid - Counter([last])] if mislaid[last] else [mislaid]
+    return [without(hand, *tiles.elements()) for tiles in gone if tiles and not tiles - Counter(hand)]
+
+
+def _last_is_elsewhere(state: State, game: PlayState, seat: str) -> bool:
+    """Whether the last discard, which nobody has been given, lies wrongly among another's melds."""
+    last = game.discards[-1] if game.discards else None
+    if last is None or last.seat != seat or last.taken:
+        return False
+    return any(_mislaid(state, game, other)[last.tile] > 0 for other in SEATS if other != seat)
 
 
 def own_part(state: State, game: PlayState, seat: str) -> tuple[str, ...]:

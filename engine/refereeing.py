@@ -25,6 +25,7 @@ from engine.readings import (
     doubts,
     hand_is,
     is_drawn,
+    laid_claim,
     melds_of,
     own_part,
     unlaid,
@@ -57,9 +58,18 @@ def play(chain: Chain, seat: str, action: Action) -> None:
     _carry(chain, events)
 
 
+def laid_stays(chain: Chain) -> None:
+    """R13: a meld has lain in an open window for a while; it is what its seat answers, as if it had pressed it."""
+    found = laid_claim(chain.state)
+    if found is not None:
+        play(chain, *found)
+
+
 def window_over(chain: Chain) -> None:
-    """R13: the time of a window is over."""
-    events = decide_clock(_game(chain.state))
+    """R13: the time of a window is over; a claim that lies there by then is made."""
+    laid_stays(chain)
+    game = chain.state.play.game
+    events = decide_clock(game) if game is not None else ()
     if events:
         chain.add(e.WindowTimeUp())
         _carry(chain, events)
@@ -72,7 +82,7 @@ def follow(chain: Chain) -> None:
         return
     if game.phase == "draw":
         _follow_draw(chain, game)
-    elif game.phase == "turn":
+    elif game.phase in ("turn", "lap"):
         _follow_turn(chain, game)
     _follow_doubts(chain)
 
@@ -84,7 +94,9 @@ def _follow_draw(chain: Chain, game: PlayState) -> None:
 
 
 def _follow_turn(chain: Chain, game: PlayState) -> None:
-    """A tile gone from the hand to the discards: a discard; a kong laid beside the hand: a kong."""
+    """A tile gone from the hand to the discards: a discard; a kong laid beside the hand: a kong. In another's lap
+    only a gold leads on by being discarded (R23).
+    """
     seat = game.turn
     if chain.state.play.refused is not None:
         return
@@ -102,6 +114,8 @@ def _discard_lies(state: State, game: PlayState, seat: str) -> Action | None:
     if not tile:
         return None
     gold = tile == game.deal.gold
+    if game.phase == "lap" and not gold:
+        return None
     name = "tour_discard" if gold and check_tour(game, seat, Action("tour_discard", tile)) is None else "discard"
     return Action(name, tile)
 

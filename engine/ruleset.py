@@ -133,7 +133,7 @@ def _read_file(path: Path) -> bytes:
 def _parsed(data: bytes, source: str) -> Mapping[str, object]:
     try:
         return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise RulesetError("rules", f"{source} is no TOML: {error}") from error
 
 

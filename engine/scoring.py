@@ -8,6 +8,7 @@ from engine.fan import fan_parts
 from engine.reasons import Reason
 from engine.ruleset import Ruleset
 from engine.tally import HARDNESS, Items, Tally, Winner
+from engine.tiles import SEATS
 
 
 def owed(rules: Ruleset, tally: Tally, win: Winner, payer: str) -> tuple[Reason, ...]:
@@ -32,6 +33,16 @@ def dealer_base(rules: Ruleset, steps: int) -> int:
     if rules.base_growth == "double":
         return int(rules.base_dealer * 2**steps)
     return rules.base_dealer + rules.base_growth * steps
+
+
+def most_bid(rules: Ruleset, steps: int) -> int:
+    """R36: the most that a seat may bid as 买底 or 顶底, the hand's 底; 0 in rules without bids."""
+    return dealer_base(rules, steps) if rules.scoring == "hardness" else 0
+
+
+def buy_and_top(dealer: str, bids: Mapping[str, int]) -> tuple[int, dict[str, int]]:
+    """R36: what the seats bid as 买底 of the dealer and 顶底 of the others; who is not in `bids` has bid nothing."""
+    return bids.get(dealer, 0), {seat: 0 if seat == dealer else bids.get(seat, 0) for seat in SEATS}
 
 
 def _by_bases(rules: Ruleset, tally: Tally, win: Winner, payer: str) -> tuple[Reason, ...]:

@@ -11,13 +11,13 @@ from engine.match import Player
 from engine.match import inputs as m
 from engine.match.seating import must_throw, swap_rights
 from engine.state import State, throw_is_open
-from engine.steps import want_roll
+from engine.steps import want_deal, want_roll
 from engine.tiles import SEATS
 
-UNDO_PHASES: tuple[str, ...] = ("sorting", "lift", "row", "deal_roll", "paused", "ended")
+UNDO_PHASES: tuple[str, ...] = ("sorting", "lift", "row", "bids", "deal_roll", "paused", "ended")
 """Where the last booking can be taken back: between hands, while nothing moves that people wait for."""
 
-SWAP_PHASES: tuple[str, ...] = ("sorting", "lift", "row", "deal_roll")
+SWAP_PHASES: tuple[str, ...] = ("sorting", "lift", "row", "bids", "deal_roll")
 
 
 def start_session(chain: Chain, asked: i.StartMatch) -> None:
@@ -208,6 +208,6 @@ def drop_walls(chain: Chain) -> None:
 
 
 def _ask_deal_anew(chain: Chain, phase: str) -> None:
-    """The dealer may be another now: he is the one who is asked to throw."""
-    if phase == "deal_roll" and not chain.state.ending:
-        want_roll(chain, "deal", 1, chain.state.dealer)
+    """The dealer and his base may be others now: he is the one who is asked to throw, and bids are said anew."""
+    if phase in ("bids", "deal_roll") and not chain.state.ending:
+        want_deal(chain)

@@ -15,6 +15,7 @@ from engine.hands import golds_held
 from engine.match import inputs as m
 from engine.outcome import Win
 from engine.play import hand_end
+from engine.scoring import buy_and_top
 from engine.sessions import book_hand, steps_now
 from engine.state import State, flowers_of
 from engine.tiles import SEATS, is_flower
@@ -29,7 +30,7 @@ def settle_game(chain: Chain) -> None:
     """Sensing full: the hand is over; it is booked as it was read, or agreed on where a reader was corrected."""
     state = chain.state
     assert state.play.game is not None
-    end = hand_end(state.play.game, steps_now(state))
+    end = hand_end(state.play.game, steps_now(state), *buy_and_top(state.dealer, state.play.bids))
     if state.play.corrected:
         _open(chain, "agreement", books.sheet_of(state.match.rules, end))
     else:
@@ -39,7 +40,8 @@ def settle_game(chain: Chain) -> None:
 def settle_flowers(chain: Chain, winner: str) -> None:
     """Sensing full, R26: all eight flowers win before the gold is opened."""
     state = chain.state
-    sheet = new_sheet(state.match.rules, state.dealer, None, steps_now(state))
+    bids = buy_and_top(state.dealer, state.play.bids)
+    sheet = new_sheet(state.match.rules, state.dealer, None, steps_now(state), *bids)
     for seat in SEATS:
         held = Counter(face for face in state.play.hands.get(seat, ()) if not is_flower(face))
         triplets = tuple(face for face, copies in held.items() if copies >= 3)
@@ -82,6 +84,7 @@ def _open(chain: Chain, stage: str, sheet: Sheet | None) -> None:
         sheet=sheet,
         stage=stage,
         chips=state.session.chips_by_seat(),
+        bids=state.play.bids,
     )
     chain.add(e.PhaseEntered("play" if stage == "keeping" else "settle"))
     _said(chain, begun)

@@ -35,6 +35,7 @@ PHASES: tuple[str, ...] = (
     "reading",
     "dealer_roll",
     "row",
+    "bids",
     "deal_roll",
     "taking",
     "door_roll",
@@ -50,11 +51,15 @@ PHASES: tuple[str, ...] = (
     "ended",
 )
 """The procedure at a table, in order; `door_roll` and `door` in 八卦, `reading` and `opening` where walls are read.
+`bids`: each may bid 买底 or 顶底, in rules that know them (P7).
 
 `settle`: the book of the hand is open; `swapping`: a player throws for a swap of seats (R2); `paused`: by the floor."""
 
 UNREAD = "??"
 """A tile that lies there and could not be read."""
+
+SURE_FROM = 60
+"""From how many per cent of confidence on a reading is taken as it is; below, one of its faces may be wrong."""
 
 STEPS: tuple[str, ...] = (
     "start",
@@ -116,8 +121,15 @@ STEPS: tuple[str, ...] = (
     "reader_check",
     "entry_clock",
     "end",
+    "laid",
+    "bid",
+    "bid_clock",
+    "stands",
 )
 """Everything a table can want, in a fixed order: a step's place is part of operation ids on the wire."""
+
+BID = "bid-0"
+"""The step under which it is counted how often bids have been asked for in a hand."""
 
 ROLL_INDEX: Mapping[str, int] = {"dealer": 0, "deal": 1, "door": 2, "gold": 3, "swap": 32, "seat": 64}
 
@@ -246,6 +258,8 @@ class Problem:
     set: int = 0
     sides: tuple[tuple[str, int, int], ...] = ()
     hand: int = 0
+    vouched: tuple[str, ...] = ()
+    """The seats that say of a failed operation that it stands done."""
 
 
 @dataclass(frozen=True)
@@ -284,12 +298,13 @@ class Fault:
 
 @dataclass(frozen=True)
 class HandState:
-    """One hand from the walls on; empty again for each hand."""
+    """One hand from the walls on; empty again for each hand. `bids` are of the seats that have spoken (P7)."""
 
     roll: Roll | None = None
     rolls: tuple[CountedRoll, ...] = ()
     wall: Mapping[str, str] = field(default_factory=dict)
     rows_laid: bool = False
+    bids: Mapping[str, int] = field(default_factory=dict)
     first_seat: str = ""
     takes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     take_shown: int = 0
@@ -310,6 +325,7 @@ class HandState:
     beat: int = 0
     looks: Mapping[tuple[str, str], int] = field(default_factory=dict)
     doubted: tuple[tuple[str, str], ...] = ()
+    unsure: tuple[tuple[str, str], ...] = ()
     refused: tuple[str, str, str, str] | None = None
     corrected: bool = False
 
@@ -323,6 +339,7 @@ class State:
     `up` (walls on the felt) or `felt` (loose on it). `session` is the whole evening; `book` is open while people tell
     a hand; `book_turn` counts its stages, so that no press of one is taken in another.
     `back` is the phase to which a reopened hand or a swap returns. `minutes` of the match have gone by.
+    `by_word`: the centre is down because two seats said so, no switch did.
     """
 
     setup: Setup | None = None
@@ -359,6 +376,9 @@ class State:
     park_take: int = 0
     parked: bool = False
     parks: int = 0
+    service: str = ""
+    """Which repairer has the table, empty for none."""
+    by_word: bool = False
     play: HandState = field(default_factory=HandState)
 
     @property

@@ -6,6 +6,7 @@ from engine import events as e
 from engine.claims import eight_flowers_win
 from engine.deciding import Chain
 from engine.opening import gold_path, gold_thrower, next_flower_turn
+from engine.scoring import most_bid
 from engine.state import (
     State,
     current_take,
@@ -50,6 +51,15 @@ def want_gold_roll(chain: Chain) -> None:
     thrower = gold_thrower(state.match.rules, state.match.layout, state.dealer, deal)
     nth = 1 + sum(1 for roll in state.play.rolls if roll.purpose == "gold")
     want_roll(chain, "gold", nth, thrower)
+
+
+def want_deal(chain: Chain) -> None:
+    """The deal roll, and before it what everybody bids where the rules know bids (P7)."""
+    state = chain.state
+    if most_bid(state.match.rules, state.session.steps):
+        chain.add(e.BidsAsked())
+    else:
+        want_roll(chain, "deal", 1, state.dealer)
 
 
 def want_roll(chain: Chain, purpose: str, nth: int, thrower: str) -> None:

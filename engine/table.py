@@ -20,14 +20,15 @@ from engine.folding import apply
 from engine.golds import face_known, face_stands
 from engine.match import inputs as m
 from engine.match_wants import to_decide
+from engine.meanwhile import is_so_already
 from engine.procedure import go_on
-from engine.refereeing import doubt_stays, window_over
+from engine.refereeing import doubt_stays, laid_stays, window_over
 from engine.results import DONE
 from engine.ruleset import RulesetError, load_ruleset
 from engine.sessions import end_match, say, start_session
 from engine.settling import agreed_by_silence, decided_by_floor
-from engine.state import State, current_take, new_state
-from engine.steps import dice_stand
+from engine.state import SURE_FROM, State, current_take, new_state
+from engine.steps import dice_stand, sort_again, want_roll
 from engine.tiles import SEATS
 from engine.wants import Want, wants
 
@@ -59,6 +60,8 @@ def _start_match(chain: Chain, asked: i.StartMatch) -> None:
         raise Refused("match_running", "P6")
     if chain.state.parking:
         raise Refused("parked", "P6")
+    if chain.state.service:
+        raise Refused("service", "P6")
     try:
         rules = load_ruleset(asked.rules, asked.options)
     except RulesetError as error:
@@ -119,10 +122,34 @@ def _unpark(chain: Chain, asked: i.Unpark) -> None:
     unpark(chain, asked.by)
 
 
+def _service(chain: Chain, asked: i.Service) -> None:
+    """A table that a repairer has stays as it is until he gives it back; the hand is kept."""
+    if asked.on and not chain.state.service:
+        chain.add(e.ServiceBegun(asked.by or "?"))
+    elif not asked.on and chain.state.service:
+        chain.add(e.ServiceEnded(asked.by))
+
+
+def _serviced(chain: Chain, done: i.Serviced) -> None:
+    if not chain.state.service:
+        raise Refused("not_in_service", "P6")
+    chain.add(e.ServiceDone(done.by, done.act, dict(done.params)))
+
+
+def _audit(chain: Chain, done: i.Audit) -> None:
+    chain.add(e.Audited(done.by, done.act, dict(done.params)))
+
+
 def _seat_action(chain: Chain, asked: i.SeatAction) -> None:
     if asked.seat not in SEATS:
         raise Refused("not_asked", "P1", {"seat": str(asked.seat)})
     wanted = _outstanding(chain.state, "prompt", asked.want, asked.seat)
+    if wanted is None and chain.state.service:
+        raise Refused("service", "P6")
+    if (wanted is None or asked.action not in wanted.actions) and is_so_already(
+        chain.state, asked.seat, asked.want, asked.action
+    ):
+        return
     if wanted is None:
         raise Refused("late", "P1")
     if asked.action not in wanted.actions:
@@ -162,6 +189,7 @@ def _operation_failed(chain: Chain, failed: i.OperationFailed) -> None:
         return
     if wanted.verb == "dice_roll":
         # Nobody but people knows how far it came: a new throw needs all four (or a witness).
+        chain.add(e.ThrowBroken(failed.fault, failed.side))
         chain.add(e.DiceLost())
     else:
         chain.add(e.OperationBroken(wanted.id.key, wanted.verb, failed.fault, failed.side))
@@ -174,7 +202,7 @@ def _operation_unknown(chain: Chain, unknown: i.OperationUnknown) -> None:
     if wanted.verb == "dice_roll":
         chain.add(e.DiceLost())
     else:
-        chain.add(e.OperationBroken(wanted.id.key, wanted.verb, "interrupted", ""))
+        chain.add(e.OperationBroken(wanted.id.key, wanted.verb, "unknown", ""))
 
 
 def _timer_elapsed(chain: Chain, elapsed: i.TimerElapsed) -> None:
@@ -188,8 +216,10 @@ def _zone_seen(chain: Chain, seen: i.ZoneSeen) -> None:
     if state.setup is None or not state.reads_tiles or state.phase not in _READ_PHASES:
         return
     zones = _PLAY_ZONES if state.play.game is not None else _DEAL_ZONES
-    if seen.zone in zones and state.play.seen.get((seen.seat, seen.zone)) != seen.tiles:
-        chain.add(e.HandSeen(seen.seat, seen.zone, seen.tiles))
+    at = (seen.seat, seen.zone)
+    surer = seen.confidence >= SURE_FROM and at in state.play.unsure
+    if seen.zone in zones and (state.play.seen.get(at) != seen.tiles or surer):
+        chain.add(e.HandSeen(seen.seat, seen.zone, seen.tiles, seen.confidence))
 
 
 def _tile_flipped(chain: Chain, flipped: i.TileFlipped) -> None:
@@ -213,6 +243,8 @@ def _fault_raised(chain: Chain, fault: i.FaultRaised) -> None:
     """A critical fault parks the table, once: raised again in a new session it does not overrule who let it go on."""
     raised = (fault.code, fault.side, fault.severity)
     known = any((one.code, one.side, one.severity) == raised for one in chain.state.faults)
+    if fault.usual_ms:
+        chain.add(e.MechanismSlow(fault.mechanism, fault.now_ms, fault.usual_ms))
     chain.add(e.FaultNoted(fault.code, fault.severity, fault.mechanism, fault.side))
     if fault.severity == "critical" and not known:
         park(chain, "fault")
@@ -221,6 +253,18 @@ def _fault_raised(chain: Chain, fault: i.FaultRaised) -> None:
 def _fault_cleared(chain: Chain, fault: i.FaultCleared) -> None:
     if any((known.code, known.side) == (fault.code, fault.side) for known in chain.state.faults):
         chain.add(e.FaultGone(fault.code, fault.side))
+        _sort_goes_on(chain, fault.code)
+
+
+def _sort_goes_on(chain: Chain, code: str) -> None:
+    """A sort that a fault ended begins again by itself once that is over: its motors run below the closed centre.
+
+    Every other movement waits for a person who looks: hands may be where it goes.
+    """
+    state = chain.state
+    stuck = any(one.verb == "sort" and one.kind == "failed" and one.fault == code for one in state.problems)
+    if stuck and code in GOES_ON and state.sort is not None and not state.parking:
+        sort_again(chain, state.sort.set)
 
 
 def _stop_latched(chain: Chain, stop: i.StopLatched) -> None:
@@ -233,6 +277,9 @@ def _stop_cleared(chain: Chain, _: i.StopCleared) -> None:
     if chain.state.stop:
         chain.add(e.Released())
 
+
+GOES_ON: frozenset[str] = frozenset({"motor_overheat", "eye_dirty", "centre_limit_missing"})
+"""Faults after which a sort goes on by itself: nothing of it has to be put right at the table."""
 
 _READ_PHASES = ("taking", "door_roll", "door", "flowers", "gold_roll", "gold", "opening", "play")
 _DEAL_ZONES = ("hand", "flowers")
@@ -260,6 +307,9 @@ _INPUTS: Mapping[type[Any], Callable[[Chain, Any], None]] = {
     i.Pause: _pause,
     i.Park: _park,
     i.Unpark: _unpark,
+    i.Service: _service,
+    i.Serviced: _serviced,
+    i.Audit: _audit,
 }
 
 
@@ -279,6 +329,11 @@ def _pace(chain: Chain, _: Want) -> None:
         chain.add(e.TakeShown(take[0] + 1))
 
 
+def _bids_over(chain: Chain, _: Want) -> None:
+    """P7: who has said nothing has bid nothing."""
+    want_roll(chain, "deal", 1, chain.state.dealer)
+
+
 def _dice_undisputed(chain: Chain, _: Want) -> None:
     dice_stand(chain, "entered")
 
@@ -289,6 +344,10 @@ def _face_undisputed(chain: Chain, _: Want) -> None:
 
 def _window_over(chain: Chain, _: Want) -> None:
     window_over(chain)
+
+
+def _laid(chain: Chain, _: Want) -> None:
+    laid_stays(chain)
 
 
 def _agreed(chain: Chain, _: Want) -> None:
@@ -310,10 +369,12 @@ def _parked_waiting(chain: Chain, _: Want) -> None:
 
 _TIMERS: Mapping[str, Callable[[Chain, Want], None]] = {
     "pace": _pace,
+    "bid_clock": _bids_over,
     "dice_stands": _dice_undisputed,
     "gold_stands": _face_undisputed,
     "window": _window_over,
     "claim_window": _window_over,
+    "laid": _laid,
     "count_seen": doubt_stays,
     "agree_clock": _agreed,
     "entry_clock": _agreed,

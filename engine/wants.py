@@ -23,7 +23,9 @@ from engine.match_wants import (
 )
 from engine.memo import by_identity
 from engine.play_wants import play_wants
+from engine.scoring import most_bid
 from engine.state import (
+    BID,
     STEPS,
     Problem,
     Roll,
@@ -42,10 +44,21 @@ from engine.state import (
 )
 from engine.tiles import FLOWERS, SEATS
 
-__all__ = ["ALL_OF_A_STEP", "TAIL_SHOWN", "Want", "wants"]
+__all__ = ["ALL_OF_A_STEP", "TAIL_SHOWN", "VOUCHERS", "Want", "wants"]
 
 ALL_OF_A_STEP = 255
 """The index in a problem's key that stands for every index of its step (`read_wall-255`)."""
+
+VOUCHERS = 2
+"""So many seats must say that something stands before it counts as done."""
+
+SEEN_BY_PEOPLE: Mapping[str, frozenset[str]] = {
+    "unknown": frozenset({"centre_raise", "centre_lower", "walls_raise", "present_group"}),
+    "wall_not_home": frozenset({"walls_raise"}),
+    "centre_limit_missing": frozenset({"centre_lower"}),
+}
+"""Fault → operations whose end people can see and are asked for. A raised centre without its switch is not among them:
+hands go below it. What a sort or a reader did nobody can see; both may run again."""
 
 TAIL_SHOWN = 6
 """How many positions at the tail a prompt shows."""
@@ -61,14 +74,22 @@ def wants(state: State) -> tuple[Want, ...]:
     blocked = {problem.key for problem in state.problems}
     found = _stopped(state)
     if state.parked:
-        return (*found, *parked_wants(state))
+        return tuple(found) if state.service else (*found, *parked_wants(state))
     found += [want for want in _PHASE_WANTS[state.phase](state) if not _is_blocked(want, blocked)]
     found += _sorting(state, blocked)
     found += _problems(state)
     found += between_wants(state)
     found += end_wants(state)
     found += clock_wants(state)
-    return tuple(found)
+    return _in_service(found) if state.service else tuple(found)
+
+
+def _in_service(found: list[Want]) -> tuple[Want, ...]:
+    """While a repairer has the table nobody is asked anything but to clear a stop, and no clock runs.
+
+    Operations are wanted none the less: whoever drives the machine begins none of them, and forgets none that runs.
+    """
+    return tuple(want for want in found if want.kind == "operation" or want.verb == "stopped")
 
 
 def _is_blocked(want: Want, blocked: set[str]) -> bool:
@@ -115,7 +136,12 @@ def _centre_down(state: State) -> list[Want]:
 
 
 def _walls(state: State) -> list[Want]:
-    return [_operation(state, "walls_raise", set=sorted_set(state))]
+    return [_operation(state, "walls_raise", set=sorted_set(state), **_by_word(state))]
+
+
+def _by_word(state: State) -> dict[str, bool]:
+    """Said of a motion that needs the centre down, where two seats alone have said that it is."""
+    return {"by_word": True} if state.by_word else {}
 
 
 def _reading(state: State) -> list[Want]:
@@ -125,6 +151,19 @@ def _reading(state: State) -> list[Want]:
 
 def _row(state: State) -> list[Want]:
     return _prompt(WantId(state.hand, "row"), "row", SEATS, ("ok",))
+
+
+def _bids(state: State) -> list[Want]:
+    """P7: 买底 of the dealer, 顶底 of another; whoever has spoken may say otherwise until all have."""
+    times = attempt(state, BID)
+    most, bids = most_bid(state.match.rules, state.session.steps), state.play.bids
+    found: list[Want] = []
+    for seat in SEATS:
+        kind = "buy" if seat == state.dealer else "top"
+        wanted = WantId(state.hand, "bid", 0, times)
+        found += _prompt(wanted, "bid", (seat,), ("bid",), kind=kind, most=most, points=bids.get(seat))
+    found.append(_timer(WantId(state.hand, "bid_clock", 0, times), state.match.agree_ms, people=True))
+    return found
 
 
 def _rolling(state: State) -> list[Want]:
@@ -240,6 +279,7 @@ def _presented(state: State, number: int, seat: str, positions: tuple[str, ...])
         first=int(first[1:].rstrip("tb")),
         count=len(positions),
         seat=seat,
+        **_by_word(state),
     )
 
 
@@ -360,9 +400,16 @@ def _count_prompt(state: State, problem: Problem) -> list[Want]:
 def _retry_prompt(state: State, problem: Problem) -> list[Want]:
     step, _, number = problem.key.rpartition("-")
     tries = attempt(state, problem.key) if problem.verb != "sort" or state.sort is None else state.sort.attempt
-    wanted = WantId(problem.hand, "retry", _retry_index(step, int(number)), tries)
+    index = _retry_index(step, int(number))
     shown = {"operation": problem.verb, "fault": problem.fault, "side": problem.side, "step": problem.key}
-    return _prompt(wanted, "retry", SEATS, ("retry",), **shown)
+    if problem.verb not in SEEN_BY_PEOPLE.get(problem.fault, ()):
+        return _prompt(WantId(problem.hand, "retry", index, tries), "retry", SEATS, ("retry",), **shown)
+    found: list[Want] = []
+    for seat in SEATS:
+        actions = ("retry",) if seat in problem.vouched else ("stands", "retry")
+        wanted = WantId(problem.hand, "stands", index, tries)
+        found += _prompt(wanted, "stands", (seat,), actions, **shown, said=list(problem.vouched))
+    return found
 
 
 def _retry_index(step: str, number: int) -> int:
@@ -381,6 +428,7 @@ _PHASE_WANTS: Mapping[str, Callable[[State], list[Want]]] = {
     "reading": _reading,
     "dealer_roll": _rolling,
     "row": _row,
+    "bids": _bids,
     "deal_roll": _rolling,
     "taking": _taking,
     "door_roll": _rolling,

@@ -55,6 +55,10 @@ def _press(world: World, request: Request) -> None:
     world.press(text_of(request, "key"), seat_of(request), _held_ms(request))
 
 
+def _hold(world: World, request: Request) -> None:
+    world.hold(text_of(request, "key"), seat_of(request))
+
+
 def _throw(world: World, request: Request) -> dict[str, Any]:
     return {"dice": list(world.throw_by_hand().dice)}
 
@@ -226,6 +230,7 @@ def _opening(request: Request) -> tuple[str, str] | None:
 _ACTS: Mapping[str, Callable[[World, Request], dict[str, Any] | None]] = {
     "see": _see,
     "press": _press,
+    "hold": _hold,
     "throw": _throw,
     "push_in": _push_in,
     "put_in": _put_in,

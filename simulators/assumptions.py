@@ -68,6 +68,12 @@ class People(_Strict):
     absence: float = Field(gt=0)
 
 
+class Play(_Strict):
+    """How long whole things take at a table of people."""
+
+    minutes_a_hand: float = Field(gt=0)
+
+
 class Rates(_Strict):
     """Chances of small mishaps, 0-1."""
 
@@ -95,6 +101,7 @@ class Assumptions(_Strict):
     sort: SortTimes
     motors: Mapping[str, int]
     people: People
+    play: Play
     rates: Rates
     faults_per_1000_cycles: FaultRates
 

@@ -28,6 +28,9 @@ __all__ = ["ActRefused", "ChannelError", "Control", "WorldClient", "WorldServer"
 LINE_LIMIT = 64 * 1024
 """Bytes of the longest line either side sends."""
 
+SIGHT_LIMIT = 1 << 20
+"""Bytes of the longest line that somebody reads who looks at everything."""
+
 Control = Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
@@ -45,12 +48,22 @@ class ActRefused(RuntimeError):
 
 
 class WorldServer:
-    """Serves one world to any number of people; `control` answers the acts that belong to the hardware's faults."""
+    """Serves one world to any number of people; `control` answers the acts that belong to the hardware's faults.
 
-    def __init__(self, world: World, address: str, control: Control) -> None:
+    `acted` hears of every act of a person that was carried out.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        address: str,
+        control: Control,
+        acted: Callable[[str, Mapping[str, Any]], None] = lambda act, request: None,
+    ) -> None:
         self._world = world
         self._address = address
         self._control = control
+        self._acted = acted
         self._eyes = Eyes(world)
         self._watchers: set[asyncio.Event] = set()
         self._connections: set[asyncio.Task[None]] = set()
@@ -139,6 +152,7 @@ class WorldServer:
             if act == "control":
                 return {"ok": True, **await self._control(text_of(request, "verb"), request)}
             result = perform(self._world, str(act), request)
+            self._acted(str(act), request)
             return {"ok": True, "seen": self._world.version, **result}
         except ActionRefused as refused:
             because = {"code": refused.code, "rule": refused.rule, "params": refused.params}
@@ -207,6 +221,32 @@ class WorldClient:
             words = (str(result.get(name, "")) for name in ("error", "code", "rule"))
             raise ActRefused(*words)
         return result
+
+
+async def order(address: str, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
+    """Let a simulated table's hardware do something (`control`) and wait until it is done; what it answers.
+
+    ActRefused with the reason where it cannot be done; ChannelError where there is no world.
+    """
+    host, port, path = split_address(address)
+    try:
+        if path is not None:
+            reader, writer = await asyncio.open_unix_connection(path, limit=SIGHT_LIMIT)
+        else:
+            reader, writer = await asyncio.open_connection(host, port, limit=SIGHT_LIMIT)
+        try:
+            writer.write(_line({**words, "id": 1, "act": "control", "verb": verb}))
+            line = await reader.readline()
+        finally:
+            writer.close()
+    except OSError as error:
+        raise ChannelError(f"world channel {address}: {error.strerror or error}") from None
+    if not line:
+        raise ChannelError(f"world channel {address}: closed without an answer")
+    answer: dict[str, Any] = json.loads(line)
+    if not answer.get("ok"):
+        raise ActRefused(str(answer.get("error", "")))
+    return answer
 
 
 def split_address(address: str) -> tuple[str, int, str | None]:

@@ -15,6 +15,7 @@ from simulators.channel import ChannelError, split_address
 from simulators.mistakes import MistakeError, parse_mistakes
 from simulators.pace import PaceError, parse_speed
 from simulators.people import Player, Seating
+from simulators.scenario.manners import Manners
 from simulators.tasks import cancel_all, without_client_noise
 
 
@@ -41,11 +42,13 @@ class CrewConfig:
         patience: float | None = None,
         mistakes: str = "",
         matches: int = 0,
+        manners: Manners | None = None,
     ) -> CrewConfig:
         """The configuration of the command line's words; CrewError names the first wrong one.
 
         `patience`: seconds until somebody else presses what everybody may press; None: as assumed, at this speed.
         `mistakes`: `NAME=RATE,…`, as `simulators.mistakes` has them. `matches`: begun at most, 0 for no limit.
+        `manners`: what a scenario lets them do wrong.
         """
         if not seats or len(set(seats)) != len(seats) or not set(seats) <= set(SEATS):
             raise CrewError(f"seats {seats!r}: expected some of E, S, W, N, each once, such as ESWN")
@@ -66,7 +69,8 @@ class CrewConfig:
             unix = None if path is None else Path(path)
             seatings.append(
                 Seating(
-                    seat, table, host, port, unix, user, passwords[user], world, seed, speed, patience, rates, matches
+                    seat, table, host, port, unix, user, passwords[user], world, seed, speed, patience, rates, matches,
+                    manners or Manners(),
                 )
             )
         return cls(tuple(seatings))

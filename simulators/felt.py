@@ -49,11 +49,11 @@ class LaidMeld:
 class Happening:
     """Something that sensors may notice.
 
-    `zone`: seat and which zone (`word`); `flip`: position and face; `row`: side (`seat`); `key`: which (`word`), where,
-    how long in ms; `tiles`: anything else that eyes can see.
+    `zone`: seat and which zone (`word`); `flip`: position and face; `row`: side (`seat`); `key_down`: which key
+    (`word`), where; `key`: that it was let go, how long it was held in ms; `tiles`: anything else that eyes can see.
     """
 
-    kind: Literal["zone", "flip", "row", "key", "tiles"]
+    kind: Literal["zone", "flip", "row", "key_down", "key", "tiles"]
     seat: str = ""
     word: str = ""
     position: str = ""

@@ -35,6 +35,7 @@ class Line:
         self._timer: asyncio.TimerHandle | None = None
         self._next_write = 0.0
         self._down = True
+        self._frozen: list[bytes] | None = None
 
     @property
     def link(self) -> Link:
@@ -79,6 +80,16 @@ class Line:
         if not muted:
             self._pump()
 
+    def freeze(self, frozen: bool) -> None:
+        """While frozen nothing is read or said and no timer runs; afterwards all that has come is read at once."""
+        if frozen:
+            self._frozen = []
+            return
+        waiting, self._frozen = self._frozen, None
+        if waiting and not self._down:
+            self._handle(self._link.receive(b"".join(waiting), self._now()))
+        self._pump()
+
     def close(self) -> None:
         """Say goodbye and close the port."""
         if self._timer is not None:
@@ -93,7 +104,9 @@ class Line:
 
     def received(self, data: bytes) -> None:
         """Bytes from the host."""
-        if not self._down:
+        if self._frozen is not None:
+            self._frozen.append(data)
+        elif not self._down:
             self._handle(self._link.receive(data, self._now()))
 
     def lost(self) -> None:
@@ -121,7 +134,7 @@ class Line:
         self._pump()
 
     def _pump(self) -> None:
-        if self._down:
+        if self._down or self._frozen is not None:
             return
         now = self._now()
         while self._waiting and self._link.room:
@@ -155,5 +168,5 @@ class Line:
 
     def _due(self) -> None:
         self._timer = None
-        if not self._down:
+        if not self._down and self._frozen is None:
             self._handle(self._link.tick(self._now()))

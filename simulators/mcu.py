@@ -5,30 +5,30 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
+from collections.abc import Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from engine.tiles import SEATS
 from protocol.serial.events import Delivered, LinkEvent, LinkLost
 from protocol.serial.messages import (
-    LEARNED,
+    MOTORS,
     PROTOCOL,
     SENSOR_BITS,
     SIDES,
     Buzzer,
     Capabilities,
+    CentreVouched,
     ClearStop,
-    Counters,
     CountersQuery,
-    DiceFaces,
     DiceQuery,
     DiceUnasked,
     EmergencyStop,
-    FaultCleared,
     FaultCode,
-    FaultRaised,
     GearSet,
     Identify,
     Identity,
+    Jog,
     Key,
     Lamp,
     LampsOff,
@@ -41,8 +41,10 @@ from protocol.serial.messages import (
     Pong,
     RowLaid,
     Seat,
+    SelfTest,
     Sensors,
     SensorsQuery,
+    ServiceEnd,
     SetGear,
     Severity,
     Side,
@@ -51,14 +53,19 @@ from protocol.serial.messages import (
     StopCleared,
     StopLatched,
     TileFlipped,
+    VouchCentre,
     Zone,
 )
 from protocol.serial.operations import OperationMemory
+from simulators.behaviour import Behaviour
+from simulators.counting import counters, dice_faces
 from simulators.felt import ZONES, Happening
 from simulators.line import Line
-from simulators.mechanisms import VERBS, Ending, Mechanisms
+from simulators.mechanisms import VERBS, Mechanisms
 from simulators.port import Port
 from simulators.readers import SURE, Readers
+from simulators.servicing import moves
+from simulators.standing import Standing
 from simulators.tasks import cancel_all
 
 FIRMWARE = "sim-1.0"
@@ -67,8 +74,6 @@ BOOT_SECONDS = 0.3
 """Real seconds from reset to the first frame."""
 UNASKED_HELD_MS = 1500
 """A dice key held this long throws without being asked to."""
-SERVICE_HELD_MS = 3000
-"""A service key held this long turns service mode on or off."""
 
 
 @dataclass
@@ -96,7 +101,9 @@ class Mcu:
         self.world = mechanisms.world
         self.readers = readers or Readers(self.world)
         self.board = board
+        self.behaviour = Behaviour()
         self.counts: Counter[str] = Counter()
+        self.thrown: Counter[OpId] = Counter()
         self.lamps: dict[str, dict[int, str]] = {side: {} for side in SEATS}
         self.stop_reason = ""
         self.stop_button = False
@@ -104,14 +111,22 @@ class Mcu:
         self._memory = OperationMemory()
         self._boot_id = 0
         self._identified = False
-        self._standing: dict[tuple[FaultCode, Seat], tuple[Severity, str]] = {}
+        self._standing = Standing(self._send)
         self._halts: dict[OpId, asyncio.Event] = {}
+        self._service_ops: set[OpId] = set()
+        mechanisms.bench.sensors = self._shown
+        mechanisms.bench.standing = lambda: self._standing.faults
         self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def line(self) -> Line:
+        """The board's end of the line."""
+        return self._line
 
     @property
     def faults(self) -> tuple[tuple[FaultCode, Seat], ...]:
         """The faults that stand, each with its side."""
-        return tuple(self._standing)
+        return tuple(self._standing.faults)
 
     # --- switching on and off -------------------------------------------------------------------------------------
 
@@ -129,12 +144,22 @@ class Mcu:
     async def reboot(self) -> None:
         """The board resets in whatever it was doing; dice that roll come to rest without it."""
         self._line.mute(True)
-        await cancel_all(tuple(self._tasks))
-        self.mechanisms.forget_running()
-        await asyncio.sleep(BOOT_SECONDS)
-        self._boot()
+        await self._lose_power(BOOT_SECONDS)
         self._line.restart()
         self._line.mute(False)
+
+    async def cut_power(self, seconds: float) -> str:
+        """The table is without power for so many real seconds, its adapter with it; the name of the line afterwards."""
+        await self._line.unplug()
+        await self._lose_power(seconds)
+        self._line.restart()
+        return await self._line.open()
+
+    async def freeze(self, seconds: float) -> None:
+        """The board's program stands still for so many real seconds, then reads all that has come meanwhile at once."""
+        self._line.freeze(True)
+        await asyncio.sleep(seconds)
+        self._line.freeze(False)
 
     async def unplug(self, seconds: float) -> str:
         """The adapter drops and returns after so many real seconds under another name, which is given back."""
@@ -145,6 +170,8 @@ class Mcu:
     def noticed(self, happening: Happening) -> None:
         """Something happened in the world: sensors and readers see what they can see."""
         match happening.kind:
+            case "key_down":
+                self.mechanisms.bench.key_down(happening.word, happening.seat)
             case "key":
                 self._on_key(happening)
             case "zone" if self.mechanisms.build.readers:
@@ -166,14 +193,22 @@ class Mcu:
 
     def raise_fault(self, code: FaultCode, severity: Severity, mechanism: str, side: Seat) -> None:
         """A fault comes and is told once."""
-        if (code, side) not in self._standing:
-            self._standing[code, side] = (severity, mechanism)
-            self._send(FaultRaised(code, severity, mechanism, side))
+        self._standing.come(code, severity, mechanism, side)
 
     def clear_fault(self, code: FaultCode, side: Seat) -> None:
         """A fault goes."""
-        if self._standing.pop((code, side), None) is not None:
-            self._send(FaultCleared(code, side))
+        if code == "motor_overheat":
+            self.mechanisms.hot = False
+        self._standing.go(code, side)
+
+    def open_lid(self, opened: bool) -> None:
+        """The lid is opened, and everything stops that is not falling already; or it is closed."""
+        self.mechanisms.lid_open = opened
+        if opened:
+            self._standing.come("lid_open", "fault", "lid", "")
+            self._halt_motors()
+        else:
+            self._standing.go("lid_open", "")
 
     def send_zone(self, seat: str, zone: str) -> None:
         """The readers tell all of a zone."""
@@ -205,17 +240,22 @@ class Mcu:
                 reason = self.mechanisms.set_gear(tiles, stacks)
                 self._send(GearSet(req, reason is None, reason or ""))
             case CountersQuery(req=req):
-                self._send(self._counters(req))
+                self._send(counters(req, self.mechanisms, self._line.link.stats))
             case SensorsQuery(req=req):
                 self._send(self._sensors(req))
+            case VouchCentre(req=req):
+                self._send(CentreVouched(req, self.mechanisms.vouch_centre()))
             case DiceQuery(req=req):
-                self._send(self._dice_faces(req))
+                self._send(dice_faces(req, self.mechanisms))
             case Lamp(side=side, first=first, last=last, colour=colour):
                 self.lamps[side].update(dict.fromkeys(range(first, last + 1), colour))
             case LampsOff():
                 self.lamps = {side: {} for side in SEATS}
             case Buzzer():
                 pass  # counted above; there is nobody to hear it
+            case ServiceEnd():
+                self.mechanisms.bench.mode = False
+                self._halt_service()
             case EmergencyStop(reason=reason):
                 self._latch(reason)
             case ClearStop(req=req):
@@ -238,23 +278,33 @@ class Mcu:
         self._keep()
         self._send(accepted)
         halt = self._halts[operation.op] = asyncio.Event()
-        task = asyncio.create_task(self._run(operation, halt))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        if isinstance(operation, Jog) or (isinstance(operation, SelfTest) and moves(operation.number)):
+            self._service_ops.add(operation.op)
+        self._spawn(self._run(operation, halt))
 
     async def _run(self, operation: Operation, halt: asyncio.Event) -> None:
-        op = operation.op
+        op, verb = operation.op, VERBS[type(operation)]
         try:
+            await self.behaviour.begun(verb)
+            if verb == "dice_roll":
+                self.thrown[op] += 1
             ending = await self.mechanisms.run(
                 operation, halt, lambda tiles, seconds: self._send(OpProgress(op, tiles, seconds))
             )
+            ending = await self.behaviour.ended(verb, ending)
         finally:
             self._halts.pop(op, None)
+            self._service_ops.discard(op)
         result = self._memory.finish(op, ending.outcome, ending.fault, ending.side, ending.values)
         self._keep()
         self.counts[f"{VERBS[type(operation)]}_{ending.outcome}"] += 1
-        self._tell_fault(VERBS[type(operation)], ending)
+        if not isinstance(operation, Jog | SelfTest):
+            self._standing.ended(verb, ending)
         self._send(result)
+        if ending.fault == "motor_overheat":
+            self._spawn(self._cool())
+        if isinstance(operation, Jog) and MOTORS[operation.motor] == "dice":
+            self._send(DiceUnasked(known=False))
 
     def _identify(self, req: int) -> None:
         build = self.mechanisms.build
@@ -288,8 +338,7 @@ class Mcu:
 
     def _tell_what_stands(self) -> None:
         """A new host learns what sensors and readers see now: it may have missed the changes."""
-        for (code, side), (severity, mechanism) in self._standing.items():
-            self._send(FaultRaised(code, severity, mechanism, side))
+        self._standing.tell()
         if not self.mechanisms.build.readers:
             return
         for laid in sorted(self.world.rows):
@@ -302,12 +351,14 @@ class Mcu:
 
     def _status(self, req: int) -> Status:
         world = self.world
+        if self.mechanisms.centre != "unknown":
+            self._standing.go("centre_limit_missing", "")
         stacked = [number for number, sides in world.stacked.items() if sides and number != self.mechanisms.sorting_set]
         running = self._memory.running
         return Status(
             req=req,
-            centre=world.centre,
-            walls=world.lifts,
+            centre=self.mechanisms.centre,
+            walls=self.mechanisms.lifts,
             set_up=world.set_up,
             sorted_set=stacked[0] if stacked else 0,
             sorting_set=self.mechanisms.sorting_set,
@@ -316,22 +367,8 @@ class Mcu:
             running_op=running[0] if running else None,
         )
 
-    def _counters(self, req: int) -> Counters:
-        stats = self._line.link.stats
-        one, two, three, four, five, six = (round(seconds) for seconds in self.mechanisms.motor_seconds)
-        a, b, c, d, e, f = (self.mechanisms.usual_ms(movement) for movement in LEARNED)
-        return Counters(
-            req=req,
-            cycles=self.mechanisms.cycles,
-            motor_seconds=(one, two, three, four, five, six),
-            learned_ms=(a, b, c, d, e, f),
-            frames_in=stats.frames_in,
-            frames_out=stats.frames_out,
-            retransmits=stats.retransmits,
-            bad_frames=sum(stats.errors.values()),
-        )
-
-    def _sensors(self, req: int) -> Sensors:
+    def _shown(self) -> dict[str, bool]:
+        """What every sensor shows now."""
         world = self.world
         true = {
             "lid_closed": not self.mechanisms.lid_open,
@@ -340,49 +377,45 @@ class Mcu:
             "walls_down": world.lifts == "down",
             "walls_up": world.lifts == "up",
             "stop_button": self.stop_button,
-            "service_key": self.mechanisms.service,
+            **self.mechanisms.bench.keys(),
             "dice_still": not world.spinning,
             "tiles_on_felt": bool(world.felt_sets()),
             "reader_ready": self.mechanisms.build.readers,
             **{f"eye_{side}": True for side in SEATS},
             **{f"head_{side}": True for side in SEATS},
         }
-        bits = sum(1 << bit for bit, name in enumerate(SENSOR_BITS) if true.get(name, False))
-        current = 120 + 480 * sum(self.mechanisms.running.values())
-        return Sensors(req, bits, (24_000, current, 3081, 3131, 930, 930, 930, 930))
+        return self.behaviour.sensors(true)
 
-    def _dice_faces(self, req: int) -> DiceFaces:
-        lying = self.world.lying
-        if self.world.spinning:
-            return DiceFaces(req, known=False, moving=True)
-        if self.mechanisms.build.dice not in ("read", "software") or lying is None or lying.cocked:
-            return DiceFaces(req, known=False)
-        return DiceFaces(req, known=True, dice=lying.dice)
+    def _sensors(self, req: int) -> Sensors:
+        shown = self._shown()
+        bits = sum(1 << bit for bit, name in enumerate(SENSOR_BITS) if shown.get(name, False))
+        current = 120 + 480 * sum(self.mechanisms.running.values())
+        east, south, west, north = (930 if shown[f"eye_{side}"] else 140 for side in SEATS)
+        return Sensors(req, bits, (24_000, current, 3081, 3131, east, south, west, north))
 
     # --- keys, stops, faults ------------------------------------------------------------------------------------------
 
     def _on_key(self, happening: Happening) -> None:
         held = happening.held_ms
+        self.mechanisms.bench.key_up(happening.word, happening.seat, held)
+        if happening.word == "service":
+            self._halt_service()
         match happening.word:
             case "lift":
                 self._send(Key("lift", "", held))
             case "dice" if held >= UNASKED_HELD_MS:
                 if not self.stop_reason and not self.world.spinning and self.mechanisms.build.dice != "hand":
-                    task = asyncio.create_task(self._unasked())
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
+                    self._spawn(self._unasked())
             case "dice":
                 self._send(Key("dice", "", held))
             case "seat":
                 self._send(Key("seat", _side(happening.seat), held))
             case "service":
-                if held >= SERVICE_HELD_MS:
-                    self.mechanisms.service = not self.mechanisms.service
                 self._send(Key("service", "", held))
 
     async def _unasked(self) -> None:
-        throw, _ = await self.mechanisms.throw()
         self.counts["unasked_throws"] += 1
+        throw, _ = await self.mechanisms.throw()
         if self.mechanisms.build.dice == "unread" or throw.cocked:
             self._send(DiceUnasked(known=False))
         else:
@@ -404,22 +437,37 @@ class Mcu:
         for halt in self._halts.values():
             halt.set()
 
-    def _tell_fault(self, verb: str, ending: Ending) -> None:
-        if ending.outcome == "failed" and ending.fault:
-            self.raise_fault(ending.fault, "fault", verb, ending.side)
-        elif ending.outcome == "done":
-            for (code, side), (_, mechanism) in tuple(self._standing.items()):
-                if mechanism == verb:
-                    self.clear_fault(code, side)
+    def _halt_service(self) -> None:
+        """The service key was let go, or service mode is over: what it held going stops."""
+        for op in self._service_ops:
+            if op in self._halts:
+                self._halts[op].set()
+
+    async def _cool(self) -> None:
+        """A motor that was too hot rests; nothing of its kind begins meanwhile."""
+        await self.mechanisms.cool()
+        self.clear_fault("motor_overheat", "")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     # --- within -------------------------------------------------------------------------------------------------------
+
+    async def _lose_power(self, seconds: float) -> None:
+        await cancel_all(tuple(self._tasks))
+        self.mechanisms.forget_running()
+        await asyncio.sleep(seconds)
+        self._boot()
 
     def _boot(self) -> None:
         self.board.boots += 1
         self._boot_id = secrets.randbits(32)
         self._identified = False
         self._halts.clear()
-        self._standing.clear()
+        self._standing.forget()
+        self.mechanisms.bench.mode = False
         self.stop_reason = "stop button" if self.stop_button else ""
         kept = self.board.nonvolatile and self.board.flash
         self._memory = OperationMemory.restore(self.board.flash) if kept else OperationMemory()
@@ -430,6 +478,12 @@ class Mcu:
 
     def _send(self, message: Message) -> None:
         """To a host that has identified itself, or as its first answer."""
+        if self._identified:
+            for said in self.behaviour.saying(message):
+                self._line.send(said)
+
+    def say(self, message: Message) -> None:
+        """Say a message as it is, whatever the behaviour would make of it."""
         if self._identified:
             self._line.send(message)
 

@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.tiles import SEATS
+from protocol.serial.faults import FAULTS
 from protocol.serial.messages import (
     LEARNED,
     MOTORS,
+    SIDES,
     CentreLower,
     CentreRaise,
     DiceOutcome,
@@ -37,9 +39,11 @@ from protocol.serial.messages import (
     WallsLower,
     WallsRaise,
 )
-from protocol.serial.vocabulary import DealingAid, DiceAbility
+from protocol.serial.vocabulary import DealingAid, DiceAbility, Position
 from simulators.assumptions import Assumptions
 from simulators.pace import Pace
+from simulators.servicing import Bench
+from simulators.wear import Failure, Wear
 from simulators.world import Throw, World
 
 LEARN_FROM = 8
@@ -75,38 +79,15 @@ USUAL_FAULT: Mapping[str, FaultCode] = {
 """How a movement fails unless another fault is asked for."""
 
 
-WEAR: Mapping[str, tuple[tuple[str, FaultCode], ...]] = {
-    "sort": (
-        ("sort_timeout", "sort_timeout"),
-        ("stuck_last_tile", "sort_timeout"),
-        ("head_jam", "head_jam"),
-        ("eye_dirty", "eye_dirty"),
-        ("single_tile_push", "single_tile_push"),
-        ("motor_overheat", "motor_overheat"),
-    ),
-    "walls_raise": (("wall_not_home", "wall_not_home"),),
-    "centre_raise": (("centre_limit_missing", "centre_limit_missing"),),
-}
-"""What goes wrong now and then: verb → the assumed rates, and the fault that each shows as."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The `nth` operation of a verb (from 1) fails once with this fault."""
-
-    verb: str
-    nth: int
-    fault: FaultCode
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How an operation ended: outcome, fault and its side, and what it found, packed."""
+    """How an operation ended: outcome, fault and its side, what it found, packed; `noticed` are faults beside it."""
 
     outcome: Outcome
     fault: FaultCode | Literal[""] = ""
     side: Seat = ""
     values: bytes = b""
+    noticed: tuple[tuple[FaultCode, Seat], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,24 +120,64 @@ class Mechanisms:
         self.running: Counter[str] = Counter()
         self.sorting_set = 0
         self.lid_open = False
-        self.service = False
+        self.hot = False
+        """A motor rests until it has cooled: nothing is sorted."""
+        self.vouched = False
+        """People have said that the centre is down."""
+        self.bench = Bench(world, pace)
         self.gear: tuple[int, tuple[int, int, int, int]] = (0, (0, 0, 0, 0))
         self.cycles = 0
         self.motor_seconds = [0.0] * len(MOTORS)
         self._assumptions = assumptions
-        self._faulty = list(failures)
-        self._wear = wear
+        self._wear = Wear(assumptions.faults_per_1000_cycles, world.seed, failures, wear)
         self._counts: Counter[str] = Counter()
         self._samples: Counter[str] = Counter()
         self._learned: dict[str, deque[float]] = {name: deque(maxlen=LEARN_FROM) for name in LEARNED}
+        self.slowness: Callable[[str], float] = lambda movement: 1.0
+        """By how much a movement's time is multiplied as it begins."""
         self._sort_halt: asyncio.Event | None = None
         self._spin: asyncio.Task[tuple[Throw, float]] | None = None
+
+    @property
+    def service(self) -> bool:
+        """Whether the board is in service mode."""
+        return self.bench.mode
+
+    # --- where things are -----------------------------------------------------------------------------------------
+
+    @property
+    def centre(self) -> Position:
+        """The centre as its switches show it: `unknown` where it stands at an end and no switch says so."""
+        at = self.world.centre
+        seen = self._sensors()
+        return at if at == "moving" or seen.get(f"centre_{at}", True) else "unknown"
+
+    @property
+    def lifts(self) -> Position:
+        """The walls' lifts as their switches show them."""
+        at = self.world.lifts
+        return at if at == "moving" or self._sensors().get(f"walls_{at}", True) else "unknown"
+
+    @property
+    def centre_taken_as_down(self) -> bool:
+        """Seen down, or by people's word."""
+        return self.centre == "down" or (self.vouched and self.centre == "unknown")
+
+    def vouch_centre(self) -> bool:
+        """People say that the centre is down; whether that is taken: not where a switch says otherwise."""
+        self.vouched = self.centre in ("down", "unknown")
+        return self.vouched
+
+    def _sensors(self) -> Mapping[str, bool]:
+        return self.bench.sensors()
 
     # --- before ---------------------------------------------------------------------------------------------------
 
     def refusal(self, operation: Operation) -> RefusalReason | None:
         """Why an operation may not begin now: the interlocks, what is busy, what this table has not; None if it may."""
         verb = VERBS[type(operation)]
+        if self.hot and verb == "sort":
+            return "busy"
         if self.lid_open and verb not in ("read_wall", "sort_stop"):
             return "interlock"
         if self.running[verb] and verb != "read_wall":
@@ -165,11 +186,11 @@ class Mechanisms:
             case CentreRaise() | CentreLower():
                 if self.running["centre_raise"] or self.running["centre_lower"]:
                     return "busy"
-                return "interlock" if self.world.lifts != "down" or self.sorting_set else None
+                return "interlock" if self.lifts != "down" or self.sorting_set else None
             case WallsRaise(set_no=set_no):
                 return self._walls_refusal(set_no)
             case WallsLower():
-                return "busy" if self.running["walls_raise"] else self._unless(self.world.centre == "down")
+                return "busy" if self.running["walls_raise"] else self._unless(self.centre_taken_as_down)
             case SortStart():
                 return self._sort_refusal()
             case DiceRoll():
@@ -179,11 +200,15 @@ class Mechanisms:
             case PresentGroup(side=side, first=first):
                 if self.build.aid != "present":
                     return "unsupported"
+                if not self.centre_taken_as_down:
+                    return "interlock"
                 return None if 2 * first < len(self.world.walls[side]) else "bad_argument"
             case ReadWall():
                 return None if self.build.readers else "unsupported"
-            case Jog() | SelfTest():
-                return None if self.service else "service_mode"
+            case Jog():
+                return self.bench.refusal(moves=True)
+            case SelfTest(number=number):
+                return self.bench.test_refusal(number, self.build.readers)
             case SortStop():
                 return None
 
@@ -195,6 +220,10 @@ class Mechanisms:
             return "bad_argument"
         self.gear = (tiles, stacks)
         return None
+
+    def fail_next(self, verb: str, fault: FaultCode) -> None:
+        """The next operation of a verb fails once with this fault."""
+        self._wear.fail_next(verb, self._counts[verb], fault)
 
     def usual_ms(self, movement: str) -> int:
         """The learned time of a movement in ms, as it would be at speed 1; 0 before the first."""
@@ -209,7 +238,7 @@ class Mechanisms:
         self.running[verb] += 1
         self._counts[verb] += 1
         try:
-            fault = self._due_fault(verb)
+            fault = self._wear.due(verb, self._counts[verb])
             match operation:
                 case CentreRaise():
                     return await self._centre("centre_up", "up", halt, fault)
@@ -233,10 +262,10 @@ class Mechanisms:
                     await self.pace.sleep(self._time("read_wall"))
                     return Ending("failed", fault, side) if fault else self._read(side)
                 case Jog(motor=motor, milliseconds=milliseconds):
-                    return await self._jog(motor, milliseconds, halt, fault)
-                case SelfTest():
-                    await self.pace.sleep(self._time("self_test"))
-                    return Ending("failed", fault) if fault else Ending("done")
+                    outcome, stall = await self.bench.jog(motor, milliseconds, halt, self.motor_seconds)
+                    return Ending("failed", fault) if fault and outcome == "done" else Ending(outcome, stall)
+                case SelfTest(number=number):
+                    return Ending(*await self.bench.self_test(number, self.build.readers, fault, halt))
         finally:
             self.running[verb] -= 1
 
@@ -255,29 +284,32 @@ class Mechanisms:
             self.sorting_set = 0
 
     async def _centre(self, movement: str, target: str, halt: asyncio.Event, fault: FaultCode | None) -> Ending:
-        if self.world.centre == target:
+        self.vouched = False
+        if self.centre == target:
             return Ending("done")
-        self.world.move_centre("moving")
+        if self.world.centre != target:
+            self.world.move_centre("moving")
         if not await self._move(movement, halt):
             return Ending("interrupted")
         if fault:
-            return Ending("failed", fault)
+            return self._failed(fault)
         self.world.move_centre("up" if target == "up" else "down")
-        return Ending("done")
+        # Its drive time is over, and no switch has answered.
+        return self._failed("centre_limit_missing") if self.centre == "unknown" else Ending("done")
 
     async def _walls_up(self, set_no: int, halt: asyncio.Event, fault: FaultCode | None) -> Ending:
         self.world.move_lifts("moving")
         if not await self._move("walls_up", halt):
             return Ending("interrupted")
         if fault:
-            return Ending("failed", fault, "E")
+            return self._failed(fault)
         if self.world.set_up != set_no:
             self.world.raise_walls(set_no)
         # The stacks are pushed out on to the felt and the lifts return: the centre moves only with them down.
         if not await self._move("walls_down", halt):
             return Ending("interrupted")
         self.world.move_lifts("down")
-        return Ending("done")
+        return self._failed("wall_not_home") if self.lifts == "unknown" else Ending("done")
 
     async def _walls_down(self, halt: asyncio.Event, fault: FaultCode | None) -> Ending:
         if self.world.lifts == "down":
@@ -286,9 +318,9 @@ class Mechanisms:
         if not await self._move("walls_down", halt):
             return Ending("interrupted")
         if fault:
-            return Ending("failed", fault, "E")
+            return self._failed(fault)
         self.world.move_lifts("down")
-        return Ending("done")
+        return self._failed("wall_not_home") if self.lifts == "unknown" else Ending("done")
 
     async def _sort(self, set_no: int, halt: asyncio.Event, progress: Progress, fault: FaultCode | None) -> Ending:
         _, stacks = self.gear
@@ -296,8 +328,7 @@ class Mechanisms:
         counted = self.world.sort(set_no, stacks)
         times = self._assumptions.sort
         chance = self._chance("sort", self.world.sorts)
-        slow = chance.random() * 1000 < self._wear * self._assumptions.faults_per_1000_cycles.slow_tail
-        seconds = times.slow(chance) if slow else times.sample(chance)
+        seconds = (times.slow(chance) if self._wear.slow(chance) else times.sample(chance)) * self.slowness("sort")
         steps = times.progress_least
         if self.pace.speed is not None:
             steps = max(steps, int(seconds / times.progress_every))
@@ -311,7 +342,9 @@ class Mechanisms:
                 jammed = fault is not None and 2 * step > steps
                 if not going or jammed:
                     self.world.unstack(set_no)
-                    return Ending("failed", fault, "E") if going and fault else Ending("interrupted")
+                    # At speed `max` it has cooled by the time that anybody asks again.
+                    self.hot = fault == "motor_overheat" and going and self.pace.speed is not None
+                    return self._failed(fault) if going and fault else Ending("interrupted")
                 e, s, w, n = (_risen(count, step / steps, pull) for count, pull in zip(stacked, pulls, strict=True))
                 progress((e, s, w, n), round(seconds * step / steps))
         finally:
@@ -320,16 +353,32 @@ class Mechanisms:
         self._learned["sort"].append(seconds)
         e, s, w, n = stacked
         values = SortOutcome((e, s, w, n)).pack()
+        noticed = self._miscounted(counted, stacks)
         if self.world.inside[set_no]:
             self.world.unstack(set_no)
             return Ending("failed", "gear_mismatch", "", values)
-        return Ending("done", values=values)
+        return Ending("done", values=values, noticed=noticed)
+
+    def _miscounted(self, counted: Mapping[str, int], stacks: Sequence[int]) -> tuple[tuple[FaultCode, Seat], ...]:
+        """What the counts of a finished sort say: sides that are short, and that a tile was left out."""
+        short: list[tuple[FaultCode, Seat]] = [
+            ("side_short", side) for side, room in zip(SIDES, stacks, strict=True) if counted[side] < 2 * room
+        ]
+        return (*short, ("tile_left_out", "")) if short else ()
+
+    async def cool(self) -> None:
+        """The motors rest; that takes minutes."""
+        await self.pace.sleep(self._time("cooling"))
+        self.hot = False
 
     async def _dice(self, fault: FaultCode | None) -> Ending:
         throw, seconds = await self.throw()
-        if fault:
-            return Ending("failed", fault)
         spin_ms = min(0xFFFF, round(seconds * 1000))
+        if fault == "dice_ambiguous":
+            values = DiceOutcome(None, "ambiguous", spin_ms).pack()
+            return Ending("done", values=values, noticed=(("dice_ambiguous", ""),))
+        if fault:
+            return self._failed(fault)
         if self.build.dice == "unread":
             return Ending("done", values=DiceOutcome(None, "unread", spin_ms).pack())
         if throw.cocked:
@@ -359,14 +408,14 @@ class Mechanisms:
         faces = tuple(tile.face for tile in self.world.walls[side] if tile is not None)
         return Ending("done", values=WallOutcome(faces, 100).pack())
 
-    async def _jog(self, motor: int, milliseconds: int, halt: asyncio.Event, fault: FaultCode | None) -> Ending:
-        seconds = abs(milliseconds) / 1000
-        if not await self.pace.sleep(seconds, halt):
-            return Ending("interrupted")
-        self.motor_seconds[motor] += seconds
-        return Ending("failed", fault) if fault else Ending("done")
-
     # --- within -------------------------------------------------------------------------------------------------------
+
+    def _failed(self, fault: FaultCode) -> Ending:
+        """An operation that failed so; a fault that belongs to a side is at one that seed and count decide."""
+        if not FAULTS[fault].sided:
+            return Ending("failed", fault)
+        number = sum(self._counts.values())
+        return Ending("failed", fault, random.Random(f"{self.world.seed}/side/{fault}/{number}").choice(SIDES))
 
     def _walls_refusal(self, set_no: int) -> RefusalReason | None:
         if self.running["walls_lower"]:
@@ -376,14 +425,14 @@ class Mechanisms:
             return None  # the stacks are out, the lifts have not come home: going on after an interruption
         ready = bool(world.stacked[set_no]) and self.sorting_set != set_no
         clear = not any(tile is not None for tiles in world.walls.values() for tile in tiles)
-        return self._unless(world.centre == "down" and world.lifts != "up" and ready and clear)
+        return self._unless(self.centre_taken_as_down and world.lifts != "up" and ready and clear)
 
     def _sort_refusal(self) -> RefusalReason | None:
         if self.sorting_set:
             return "busy"
         if not self.gear[0]:
             return "gear"
-        return self._unless(self.world.centre == "down")
+        return self._unless(self.centre == "down")
 
     @staticmethod
     def _unless(right: bool) -> RefusalReason | None:
@@ -400,28 +449,11 @@ class Mechanisms:
 
     def _time(self, movement: str) -> float:
         self._samples[movement] += 1
-        return self._assumptions.movements[movement].sample(self._chance(movement, self._samples[movement]))
+        usual = self._assumptions.movements[movement].sample(self._chance(movement, self._samples[movement]))
+        return usual * self.slowness(movement)
 
     def _chance(self, movement: str, nth: int) -> random.Random:
         return random.Random(f"{self.world.seed}/time/{movement}/{nth}")
-
-    def _due_fault(self, verb: str) -> FaultCode | None:
-        for failure in self._faulty:
-            if failure.verb == verb and failure.nth == self._counts[verb]:
-                self._faulty.remove(failure)
-                return failure.fault
-        return self._worn_fault(verb)
-
-    def _worn_fault(self, verb: str) -> FaultCode | None:
-        """What wear brings at this operation, as seed and count will have it."""
-        if not self._wear:
-            return None
-        drawn = 1000 * random.Random(f"{self.world.seed}/fault/{verb}/{self._counts[verb]}").random()
-        for rate, fault in WEAR.get(verb, ()):
-            drawn -= self._wear * getattr(self._assumptions.faults_per_1000_cycles, rate)
-            if drawn < 0:
-                return fault
-        return None
 
 
 def _risen(count: int, share: float, pull: float) -> int:

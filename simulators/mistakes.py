@@ -13,6 +13,7 @@ MISTAKES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "forget_flower": "a flower is not laid out, or not touched, until it is missed",
         "wrong_claim": "碰 or 杠 said without the tiles for it",
+        "no_press": "吃, 碰 or 杠 laid without a word on the display, where tiles are read",
         "false_win": "胡 said where none is, and taken back",
         "object": "an objection to a right settlement, withdrawn or outvoted",
         "away": "no answer for a while",

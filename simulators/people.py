@@ -25,6 +25,7 @@ from simulators.assumptions import People
 from simulators.channel import ActRefused, WorldClient
 from simulators.mind import Intention, Person, intention
 from simulators.pace import Pace
+from simulators.scenario.manners import Manners
 from simulators.sight import Sight
 from simulators.tasks import cancel_all
 
@@ -69,6 +70,8 @@ class Seating:
     """Rates of mistakes by name (`simulators.mistakes`)."""
     matches: int = 0
     """After so many matches nobody begins another; 0: they play on."""
+    manners: Manners = field(default_factory=Manners)
+    """What a scenario lets people do wrong."""
 
 
 class Player:
@@ -82,7 +85,9 @@ class Player:
         assumed = max(LEAST_PATIENCE_S, self._pace.real(people.impatience))
         self._patience = assumed if seating.patience is None else seating.patience
         self._topics = Topics(seating.table)
-        self._person = Person(seating.seat, seating.seed, rates=seating.mistakes, matches=seating.matches)
+        self._person = Person(
+            seating.seat, seating.seed, rates=seating.mistakes, matches=seating.matches, ordered=seating.manners.errs
+        )
         self._changed = asyncio.Event()
         self._view: SeatView | None = None
         self._sight: Sight | None = None

@@ -43,6 +43,8 @@ class Port(Protocol):
 
     def write(self, data: bytes) -> int: ...
 
+    def pause_reading(self, paused: bool) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -98,6 +100,15 @@ class PtyPort:
             self._waiting = True
             asyncio.get_running_loop().add_writer(self._master, self._drained)
         return written
+
+    def pause_reading(self, paused: bool) -> None:
+        """Read nothing until told otherwise: what the host writes fills its own buffers."""
+        if self._master < 0:
+            return
+        if paused:
+            asyncio.get_running_loop().remove_reader(self._master)
+        else:
+            asyncio.get_running_loop().add_reader(self._master, self._readable)
 
     def close(self) -> None:
         """Close the pty and take its symlink away."""
@@ -185,6 +196,14 @@ class TcpPort:
             return 0
         self._line.write(data)
         return len(data)
+
+    def pause_reading(self, paused: bool) -> None:
+        """Read nothing until told otherwise."""
+        if self._line is None or self._line.transport.is_closing():
+            return
+        transport = self._line.transport
+        if isinstance(transport, asyncio.ReadTransport):
+            transport.pause_reading() if paused else transport.resume_reading()
 
     def close(self) -> None:
         """Close the line and the port."""

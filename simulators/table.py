@@ -8,11 +8,12 @@ It runs on the loop that opens it and is gone when the block ends. `kaijin simul
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from engine.tiles import SEATS
 from protocol.serial.messages import FAULT_CODES, FaultCode, Severity
@@ -20,18 +21,27 @@ from protocol.serial.vocabulary import DealingAid, DiceAbility, Sensing
 from simulators.acts import seat_of, text_of
 from simulators.assumptions import Assumptions, default_assumptions
 from simulators.channel import WorldServer
+from simulators.dice_unit import DiceMechanisms, DiceUnit
 from simulators.mcu import Board, Mcu
-from simulators.mechanisms import USUAL_FAULT, Build, Failure, Mechanisms
+from simulators.mechanisms import USUAL_FAULT, Build, Mechanisms
 from simulators.pace import Pace
 from simulators.port import Port, PtyPort, TcpPort
 from simulators.readers import Readers
+from simulators.scenario.actions import Machine
+from simulators.scenario.director import Director, Happened
+from simulators.scenario.model import KINDS, Scenario
+from simulators.scenario.reading import ScenarioError, parse_order
+from simulators.scenario.wire import FaultyPort
 from simulators.script import ScriptedHand
+from simulators.wear import Failure
 from simulators.world import Happening, Missing, World, WorldError
 
-CONTROLS = ("reboot", "unplug", "stop_button", "lid", "fault", "misread", "summary")
-"""What can be done to the hardware over the world channel."""
-REPLUG_SECONDS = 0.6
-"""Real seconds that an unplugged adapter stays away, unless told otherwise."""
+CONTROLS = (*KINDS, "summary")
+"""What can be done to the hardware over the world channel: every action of a scenario, and the summary."""
+_SHORT: Final[Mapping[str, str]] = {"stop_button": "pressed", "lid": "open", "fault": "cleared", "misread": "as"}
+"""Verbs that may be said with this word as well: what is on or off, without a time."""
+_ENVELOPE: Final = ("id", "act", "verb")
+_SWITCHED: Final = {*_ENVELOPE, "seat", "side", "code", "severity", "board", "zone", "kind", "tile"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,9 @@ class TableConfig:
 
     One of `link` (symlink to the pty) and `tcp` (HOST:PORT); `world` a socket's path or HOST:PORT; `faces` how many
     of each face one set has; `speed` a factor or `max`; `cocked` the chance of a leaning die, None for the assumed one;
-    `wear` how many times the assumed rates of faults; `reader_faults` the chance that a change is read wrongly.
+    `wear` how many times the assumed rates of faults; `reader_faults` the chance that a change is read wrongly;
+    `dice_link` the symlink of a second board's line that has the dice, where they are a unit of their own;
+    `scenario` what goes wrong by order, with `scenario_seed` in the place of its own seed.
     """
 
     faces: Mapping[str, int]
@@ -61,13 +73,19 @@ class TableConfig:
     script: Sequence[ScriptedHand] = ()
     baud: int | None = None
     serial_number: str = "SIM-0001"
+    dice_link: Path | None = None
     assumptions: Assumptions | None = None
+    scenario: Scenario | None = None
+    scenario_seed: int | None = None
 
 
 class SimulatedTable:
-    """The table of a configuration; `line_name` and `world_address` say where it is found once it runs."""
+    """The table of a configuration; `line_name` and `world_address` say where it is found once it runs.
 
-    def __init__(self, config: TableConfig) -> None:
+    `told` hears of everything that a scenario or an order lets go wrong.
+    """
+
+    def __init__(self, config: TableConfig, told: Callable[[Happened], None] = lambda happened: None) -> None:
         assumptions = config.assumptions or default_assumptions()
         cocked = assumptions.rates.cocked if config.cocked is None else config.cocked
         self.world = World(
@@ -79,12 +97,26 @@ class SimulatedTable:
             deals=config.aid == "present",
             notify=self._noticed,
         )
-        build = Build(config.dice, config.aid, config.sensing == "full")
-        mechanisms = Mechanisms(self.world, build, assumptions, Pace(config.speed), config.failures, config.wear)
+        apart = config.dice_link is not None
+        build = Build("hand" if apart else config.dice, config.aid, config.sensing == "full")
+        pace = Pace(config.speed)
+        mechanisms = Mechanisms(self.world, build, assumptions, pace, config.failures, config.wear)
         board = Board(config.serial_number, config.nonvolatile)
         readers = Readers(self.world, config.reader_faults)
-        self.mcu = Mcu(mechanisms, board, _port(config), config.baud, readers)
-        self._channel = WorldServer(self.world, config.world, self._control)
+        wire = FaultyPort(_port(config))
+        self.mcu = Mcu(mechanisms, board, wire, config.baud, readers)
+        self._machines = {"table": Machine(self.mcu, wire)}
+        self.dice_unit: DiceUnit | None = None
+        if config.dice_link is not None:
+            dice = DiceMechanisms(
+                self.world, Build(config.dice), assumptions, Pace(config.speed), config.failures, config.wear
+            )
+            unit = Board(f"{config.serial_number}-D", config.nonvolatile)
+            wire = FaultyPort(PtyPort(config.dice_link))
+            self.dice_unit = DiceUnit(dice, unit, wire, config.baud)
+            self._machines["dice"] = Machine(self.dice_unit, wire)
+        self.director = Director(self._machines, pace, config.scenario, config.scenario_seed, told)
+        self._channel = WorldServer(self.world, config.world, self._control, self._acted)
         self.line_name = ""
         self.world_address = ""
 
@@ -92,26 +124,34 @@ class SimulatedTable:
         self.world_address = await self._channel.start()
         try:
             self.line_name = await self.mcu.start()
+            if self.dice_unit is not None:
+                await self.dice_unit.start()
         except OSError:
+            await self.mcu.stop()
             await self._channel.stop()
             raise
+        self.director.start()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.mcu.stop()
+        await self.director.stop()
+        for board in self._boards():
+            await board.stop()
         await self._channel.stop()
 
     def summary(self) -> dict[str, Any]:
         """What has happened so far, in counts."""
-        counts = self.mcu.counts
+        boards = self._boards()
+        counts = sum((board.counts for board in boards), Counter[str]())
+        running = [board.mechanisms.running for board in boards]
         return {
             "sorts": self.world.sorts,
             "walls": self.world.raised,
             "throws": self.world.throws,
             "presented": counts["present_group_done"],
-            "boots": self.mcu.board.boots,
+            "boots": sum(board.board.boots for board in boards),
             "operations": sum(count for name, count in counts.items() if name.endswith(("_done", "_failed"))),
             "failed": sum(count for name, count in counts.items() if name.endswith("_failed")),
             "interrupted": sum(count for name, count in counts.items() if name.endswith("_interrupted")),
@@ -119,31 +159,52 @@ class SimulatedTable:
             "repeated": counts["repeated_operations"],
             "unasked": counts["unasked_throws"],
             "misread": self.mcu.readers.misread,
+            "thrown_again": sum(count - 1 for board in boards for count in board.thrown.values()),
+            "ordered": dict(sorted(self.director.counts.items())),
+            "scenario_seed": self.director.seed,
+            "running": sorted(verb for verb, count in sum(running, Counter[str]()).items() if count),
         }
+
+    def _boards(self) -> tuple[Mcu, ...]:
+        return (self.mcu,) if self.dice_unit is None else (self.mcu, self.dice_unit)
 
     def _noticed(self, happening: Happening) -> None:
         self._channel.changed()
         self.mcu.noticed(happening)
+        self.director.changed()
+
+    def _acted(self, act: str, request: Mapping[str, Any]) -> None:
+        self.mcu.behaviour.acted(act, request)
 
     async def _control(self, verb: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
+        if verb == "summary":
+            return self.summary()
+        if verb not in KINDS:
+            raise WorldError(f"control {verb!r}: expected {', '.join(CONTROLS)}")
+        if _SHORT.get(verb) in request or (verb in _SHORT and set(request) <= _SWITCHED):
+            self._switch(verb, request)
+            return {}
+        words = {name: value for name, value in request.items() if name not in _ENVELOPE}
+        if words.get("seat", "") is None or "seat" not in KINDS[verb].model_fields:
+            words.pop("seat", None)  # who sits at a seat says it with every request
+        try:
+            action = parse_order({"action": verb, **words})
+        except ScenarioError as error:
+            raise WorldError(str(error)) from None
+        await self.director.order(action)
+        return {}
+
+    def _switch(self, verb: str, request: Mapping[str, Any]) -> None:
         match verb:
-            case "reboot":
-                await self.mcu.reboot()
-            case "unplug":
-                self.line_name = await self.mcu.unplug(_seconds(request, REPLUG_SECONDS))
             case "stop_button":
-                self.mcu.press_stop() if request.get("pressed", True) is True else self.mcu.release_stop()
+                board = self._machine(request).mcu
+                board.press_stop() if request.get("pressed", True) is True else board.release_stop()
             case "lid":
-                self._lid(request.get("open", True) is True)
+                self._machine(request).lid(request.get("open", True) is True)
             case "fault":
-                self._fault(request)
+                self._fault(self._machine(request).mcu, request)
             case "misread":
                 self._misread(request)
-            case "summary":
-                return self.summary()
-            case _:
-                raise WorldError(f"control {verb!r}: expected {', '.join(CONTROLS)}")
-        return {}
 
     def _misread(self, request: Mapping[str, Any]) -> None:
         if not self.mcu.mechanisms.build.readers:
@@ -153,14 +214,14 @@ class SimulatedTable:
         self.mcu.readers.err(seat, zone, text_of(request, "kind"), face, read_as)
         self.mcu.send_zone(seat, zone)
 
-    def _lid(self, opened: bool) -> None:
-        self.mcu.mechanisms.lid_open = opened
-        if opened:
-            self.mcu.raise_fault("lid_open", "fault", "lid", "")
-        else:
-            self.mcu.clear_fault("lid_open", "")
+    def _machine(self, request: Mapping[str, Any]) -> Machine:
+        """Whose fault it is: the table's, or the dice unit's where that is a board of its own."""
+        named = text_of(request, "board", "table")
+        if named not in self._machines:
+            raise WorldError(f"board: expected {' or '.join(self._machines)}, got {named!r}")
+        return self._machines[named]
 
-    def _fault(self, request: Mapping[str, Any]) -> None:
+    def _fault(self, board: Mcu, request: Mapping[str, Any]) -> None:
         code, side, severity = request.get("code"), request.get("side", ""), request.get("severity", "warning")
         if code not in FAULT_CODES:
             raise WorldError(f"code: expected one of {', '.join(FAULT_CODES)}, got {code!r}")
@@ -169,9 +230,9 @@ class SimulatedTable:
         if severity not in get_args(Severity):
             raise WorldError(f"severity: expected one of {', '.join(get_args(Severity))}, got {severity!r}")
         if request.get("cleared") is True:
-            self.mcu.clear_fault(code, side)
+            board.clear_fault(code, side)
         else:
-            self.mcu.raise_fault(code, severity, "", side)
+            board.raise_fault(code, severity, "", side)
 
 
 class FaultSpecError(ValueError):
@@ -203,13 +264,6 @@ def _count(text: str, part: str) -> int:
     if not part.isascii() or not part.isdigit() or not 1 <= int(part) <= 10_000:
         raise FaultSpecError(f"{text!r}: {part!r} is no count: expected a whole number from 1")
     return int(part)
-
-
-def _seconds(request: Mapping[str, Any], usual: float) -> float:
-    value = request.get("seconds", usual)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 600:
-        raise WorldError(f"seconds: expected 0 to 600, got {value!r}")
-    return float(value)
 
 
 def _port(config: TableConfig) -> Port:

@@ -65,7 +65,8 @@ class World(Felt):
     """Two sets of tiles, the felt, the walls, the hands and the dice.
 
     `faces`: how many of each face one set has; `deals`: the table itself pushes the groups to the seats; `flips`:
-    flowers turned up in the walls since they rose; `round`: the hand as its people referee it where the table does not.
+    flowers turned up in the walls since they rose; `round`: the hand as its people referee it where the table does not;
+    `cocked_next`: so many of the throws to come lean.
     """
 
     faces: Mapping[str, int]
@@ -73,6 +74,7 @@ class World(Felt):
     script: Sequence[ScriptedHand] = ()
     missing: Sequence[Missing] = ()
     cocked_rate: float = 0.0
+    cocked_next: int = 0
     deals: bool = False
     centre: Centre = "down"
     lifts: Centre = "down"
@@ -162,7 +164,8 @@ class World(Felt):
         self.throws += 1
         chance = random.Random(f"{self.seed}/throw/{self.throws}")
         dice = (chance.randint(1, 6), chance.randint(1, 6))
-        cocked = chance.random() < self.cocked_rate
+        cocked = chance.random() < self.cocked_rate or self.cocked_next > 0
+        self.cocked_next = max(0, self.cocked_next - 1)
         if self._dice:
             dice, cocked = self._dice.pop(0), False
         self.spinning, self.lying = False, Throw(self.throws, dice, cocked)
@@ -173,9 +176,11 @@ class World(Felt):
 
     def press(self, key: str, seat: str, held_ms: int = 80) -> None:
         """A key at the table is pressed and let go: `lift`, `dice`, `seat` or `service`."""
-        if key not in ("lift", "dice", "seat", "service"):
-            raise WorldError(f"no key {key!r}: expected lift, dice, seat or service")
-        self.notify(Happening("key", seat=seat, word=key, held_ms=held_ms))
+        self.notify(Happening("key", seat=seat, word=_key(key), held_ms=held_ms))
+
+    def hold(self, key: str, seat: str) -> None:
+        """A key at the table is pressed and held down."""
+        self.notify(Happening("key_down", seat=seat, word=_key(key)))
 
     def throw_by_hand(self) -> Throw:
         """Somebody throws the dice with the hand."""
@@ -358,3 +363,9 @@ class World(Felt):
             lacking = sum(room.values()) - tiles
             if lacking > 0:
                 room[side] -= min(lacking, room[side])
+
+
+def _key(key: str) -> str:
+    if key not in ("lift", "dice", "seat", "service"):
+        raise WorldError(f"no key {key!r}: expected lift, dice, seat or service")
+    return key

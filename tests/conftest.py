@@ -14,9 +14,13 @@ SLOW: tuple[str, ...] = (
     *("engine/book", "engine/test_table_walks", "engine/test_readers_that_err", "engine/test_equal_levels"),
     *("engine/test_table", "engine/test_pause_park", "engine/test_sessions", "engine/test_reckoner"),
     *("engine/test_hands", "engine/test_opening_walk", "engine/play/test_random_hands", "engine/test_refereeing"),
-    *("simulators", "cli/test_park", "cli/test_demo", "cli/test_docs", "cli/test_bench", "cli/test_journal_export"),
+    *("engine/test_laid_claims", "engine/test_meanwhile"),
+    *("simulators", "cli/test_park", "cli/test_demo", "cli/test_docs", "cli/test_bench", "cli/test_journal"),
     *("controller/test_equal_traffic", "controller/test_secrecy", "controller/test_daemon", "controller/hardware"),
-    *("controller/web", "controller/test_parlor", "controller/test_broker", "test_setup"),
+    *("controller/test_lines", "controller/test_time", "controller/test_journal_", "engine/test_snapshots", "fuzz"),
+    *("controller/web", "controller/test_parlor", "controller/test_broker", "controller/test_ledger", "test_setup"),
+    *("controller/test_service", "cli/test_service", "controller/test_mechanisms", "controller/test_support"),
+    *("controller/test_health",),
 )
 """Whole random matches, processes and counts of everything: what `./kaijin check` leaves to `./kaijin test`."""
 

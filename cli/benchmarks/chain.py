@@ -31,12 +31,8 @@ _FRAME: Final = bytes(range(1, 39))
 """As long as the frame of a dice result."""
 
 _WITHOUT_FSYNC: Final = """
-import controller.journal as journal
-prepare = journal._prepare
-def prepare_without(connection, path):
-    prepare(connection, path)
-    connection.execute("PRAGMA synchronous = OFF")
-journal._prepare = prepare_without
+from controller.journal import schema
+schema.SYNCHRONOUS = "OFF"
 from cli.main import main
 main()
 """

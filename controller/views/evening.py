@@ -13,10 +13,10 @@ from controller.live import Live
 from controller.views.play import melds_shown
 from engine.match.seating import swap_rights
 from engine.match.state import Booking, Match
-from engine.match.statistics import figures
+from engine.match.statistics import figures, points
 from engine.reasons import Transfer
 from engine.ruleset import Ruleset
-from engine.scoring import dealer_base
+from engine.scoring import dealer_base, most_bid
 from engine.state import Result, State
 from engine.tiles import SEATS, format_tiles
 
@@ -27,7 +27,8 @@ def evening(state: State, live: Live) -> dict[str, Any]:
     """What is played, and how far."""
     setup = state.setup
     return {
-        "use": use(state),
+        "use": use(state, live.table.opened),
+        "locked": live.table.locked,
         "rules": setup.rules.name if setup else live.table.rules,
         "layout": setup.layout if setup else live.table.layout or None,
         "options": dict(setup.options) if setup else {},
@@ -38,14 +39,21 @@ def evening(state: State, live: Live) -> dict[str, Any]:
         "dealer": state.dealer or None,
         "streak": state.streak,
         "base": _base(setup.rules, state.session.steps) if setup else None,
+        "bids": _bids(state),
         "phase": _SHOWN_PHASE.get(state.phase, state.phase),
     }
 
 
-def use(state: State) -> str:
-    """What the table is in use for, as the parlor sees it."""
+def _bids(state: State) -> dict[str, int] | None:
+    """What the seats have bid on this hand (R36, P7), who has not spoken left out; None in rules without bids."""
+    known = state.setup is not None and most_bid(state.match.rules, state.session.steps)
+    return dict(state.play.bids) if known else None
+
+
+def use(state: State, opened: bool = False) -> str:
+    """What the table is in use for, as the parlor sees it; `opened`: by the parlor, for an evening."""
     if state.setup is None or state.phase in ("idle", "ended"):
-        return "free"
+        return "open" if opened else "free"
     if state.ending or state.parking:
         return "closing"
     return "paused" if state.parked or state.phase == "paused" else "playing"
@@ -96,15 +104,6 @@ def match(state: State) -> dict[str, Any] | None:
         "steps": session.steps,
         "pausing": state.pausing,
     }
-
-
-def points(session: Match, player: str) -> int:
-    """What a player has won or lost in this match."""
-    return sum(
-        one.points[player]
-        for one in session.book
-        if one.match == session.match and not one.voided and player in one.points
-    )
 
 
 def _of_all_matches(session: Match, account: Literal["points", "bonus"]) -> dict[str, int]:

@@ -24,7 +24,7 @@ from engine.readings import coming_draw, is_drawn, zone
 from engine.state import State, flowers_of, gone_from_wall, set_up
 from engine.tiles import SEATS, format_tiles, is_flower
 
-WINDOW_TIMERS = {"window": "opening", "claim_window": "claim", "agree_clock": "agree"}
+WINDOW_TIMERS = {"window": "opening", "claim_window": "claim", "agree_clock": "agree", "bid_clock": "bid"}
 """Timers that everybody sees run, and what they are for."""
 
 _STAGES = {"draw": "draw", "turn": "turn", "window": "window", "rob": "rob", "lap": "lap"}

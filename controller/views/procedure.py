@@ -6,11 +6,11 @@ from collections import Counter
 from typing import Any
 
 from controller.live import Live
+from controller.views.faults import faults, problem
 from controller.views.play import gone
 from engine.dice import pointed_seat
 from engine.opening import next_tiles, side_positions, white_stands_for
 from engine.state import (
-    Problem,
     Roll,
     State,
     current_take,
@@ -46,23 +46,15 @@ def machine(state: State, live: Live) -> dict[str, Any]:
         "centre": "moving" if moving else state.centre,
         "link": live.link,
         "stop": state.stop or None,
-        "faults": [
-            {"code": f.code, "severity": f.severity, "mechanism": f.mechanism, "side": f.side} for f in state.faults
-        ],
-        "problem": _problem(state.problems[0]) if state.problems else None,
+        "faults": faults(state),
+        "problem": problem(state),
         "unasked_dice": list(state.unasked[-1]) if state.unasked and state.unasked[-1] else None,
+        "service": {"who": state.service, "act": "", "params": {}, **live.service} if state.service else None,
     }
 
 
 def _problem_of_sort(state: State) -> bool:
-    return any(problem.verb == "sort" for problem in state.problems)
-
-
-def _problem(problem: Problem) -> dict[str, Any]:
-    if problem.kind == "count":
-        sides = [{"side": side, "counted": counted, "expected": wanted} for side, counted, wanted in problem.sides]
-        return {"kind": "count", "set": problem.set, "sides": sides}
-    return {"kind": "failed", "operation": problem.verb, "fault": problem.fault, "side": problem.side}
+    return any(one.verb == "sort" for one in state.problems)
 
 
 def walls(state: State) -> dict[str, Any]:

@@ -28,6 +28,7 @@ _TIMER_OF = {
     "opening": "window",
     "claim": "claim_window",
     "agree": "agree_clock",
+    "bid": "bid_clock",
     **dict.fromkeys(("entry", "object_entry", "objection", "vote"), "entry_clock"),
 }
 
@@ -91,14 +92,16 @@ def _believed(state: State, seat: str) -> tuple[tuple[str, ...], str]:
 
 
 def _want(want: Want, state: State, live: Live) -> dict[str, Any]:
-    params = dict(want.params)
-    if want.verb == "start":
+    verb, params, actions = want.verb, dict(want.params), list(want.actions)
+    if verb == "start" and live.table.locked:
+        verb, actions = "locked", []
+    elif verb == "start":
         params |= _offered(live)
     return {
         "id": str(want.id),
-        "verb": want.verb,
+        "verb": verb,
         "params": params,
-        "actions": list(want.actions),
+        "actions": actions,
         "left_ms": _left(want, state, live),
     }
 

@@ -10,7 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from controller.remedies import mechanism_of, named
 from controller.views.evening import match_hand
+from controller.views.faults import tries_of
 from controller.views.play import as_seen, draws_seen, flowers, steps_seen
 from engine import book as books
 from engine import events as e
@@ -69,6 +71,10 @@ def _plain(stream: str, name: str, *names: str) -> _Tell:
     return tell
 
 
+def _audited(event: e.Audited, _: State, after: State) -> tuple[Told, ...]:
+    return (("audit", event.act, {"hand": match_hand(after), "by": event.by, **event.params}),)
+
+
 def _hand_ended(event: e.HandEnded, before: State, after: State) -> tuple[Told, ...]:
     data = {
         "hand": match_hand(before),
@@ -80,14 +86,48 @@ def _hand_ended(event: e.HandEnded, before: State, after: State) -> tuple[Told, 
     return (("game", "hand_ended", data),)
 
 
+def _bid(event: e.BidSaid, before: State, after: State) -> tuple[Told, ...]:
+    kind = "buy" if event.seat == after.dealer else "top"
+    return (("game", "bid", {"hand": match_hand(after), "seat": event.seat, "kind": kind, "points": event.points}),)
+
+
 def _take(event: e.TakeDone, before: State, after: State) -> tuple[Told, ...]:
     seat, positions = after.play.takes[event.n - 1]
     return (("game", "taken", {"hand": match_hand(after), "n": event.n, "seat": seat, "positions": list(positions)}),)
 
 
 def _counted(event: e.SetMiscounted, before: State, after: State) -> tuple[Told, ...]:
-    sides = [{"side": side, "counted": counted, "expected": wanted} for side, counted, wanted in event.sides]
+    sides = [
+        {"side": side, "counted": counted, "expected": wanted, **_named(_miscount(counted, wanted), side)}
+        for side, counted, wanted in event.sides
+    ]
     return (("fault", "miscounted", {"set": event.set, "sides": sides}),)
+
+
+def _miscount(counted: int, wanted: int) -> str:
+    return "side_short" if counted < wanted else "side_long"
+
+
+def _named(code: str, side: str, tries: int = 1) -> dict[str, Any]:
+    return {"code": code, **named(code, side, tries)}
+
+
+def _broken(event: e.OperationBroken, before: State, after: State) -> tuple[Told, ...]:
+    problem = next(one for one in after.problems if one.key == event.step)
+    told = {"verb": event.verb, "fault": event.fault, "side": event.side}
+    more = named(event.fault, event.side, tries_of(after, problem))
+    return (("fault", "operation_failed", {"hand": match_hand(after), **told, **more}),)
+
+
+def _throw_broken(event: e.ThrowBroken, before: State, after: State) -> tuple[Told, ...]:
+    told = {"verb": "dice_roll", "fault": event.fault, "side": event.side}
+    return (("fault", "operation_failed", {"hand": match_hand(after), **told, **named(event.fault, event.side)}),)
+
+
+def _fault(event: e.FaultNoted, before: State, after: State) -> tuple[Told, ...]:
+    mechanism = mechanism_of(event.code, event.mechanism)
+    told = {"code": event.code, "severity": event.severity, "mechanism": mechanism, "side": event.side}
+    return (("fault", "raised", {"hand": match_hand(after), **told, **named(event.code, event.side)}),)
 
 
 # -- in play -----------------------------------------------------------------------------------------------------------
@@ -278,6 +318,8 @@ _TOLD: Mapping[type[Any], _Tell] = {
     e.CentreLowered: _plain("machine", "centre_down"),
     e.WallsRaised: _plain("machine", "walls_up", "set"),
     e.RowsLaid: _plain("game", "rows_laid"),
+    e.BidsAsked: _plain("game", "bids_wanted"),
+    e.BidSaid: _bid,
     e.RollWanted: _plain("game", "roll_wanted", "purpose", "nth", "thrower"),
     e.RollSpoilt: _plain("game", "roll_spoilt", "reason"),
     e.DiceRolled: _plain("game", "rolled", "purpose", "by", "dice", "how"),
@@ -311,11 +353,19 @@ _TOLD: Mapping[type[Any], _Tell] = {
     e.ParkWanted: _plain("machine", "parking", "reason"),
     e.Parked: _plain("machine", "parked"),
     e.Unparked: _plain("machine", "unparked", "by"),
+    e.ServiceBegun: _plain("audit", "service_begun", "by"),
+    e.ServiceDone: _plain("audit", "service_done", "by", "act", "params"),
+    e.ServiceEnded: _plain("audit", "service_ended", "by"),
+    e.Audited: _audited,
     e.HandEnded: _hand_ended,
-    e.OperationBroken: _plain("fault", "operation_failed", "verb", "fault", "side"),
+    e.OperationBroken: _broken,
     e.OperationRetried: _plain("fault", "operation_retried", "step"),
+    e.OperationVouched: _plain("audit", "vouched", "step", "by"),
+    e.OperationStands: _plain("fault", "operation_stands", "step"),
+    e.ThrowBroken: _throw_broken,
     e.UnaskedThrow: _plain("audit", "unasked_throw", "dice"),
-    e.FaultNoted: _plain("fault", "raised", "code", "severity", "mechanism", "side"),
+    e.FaultNoted: _fault,
+    e.MechanismSlow: _plain("fault", "slow", "verb", "now_ms", "usual_ms"),
     e.FaultGone: _plain("fault", "cleared", "code", "side"),
     e.Stopped: _plain("fault", "stopped", "reason"),
     e.ReleaseWanted: _plain("audit", "clear_stop", "by"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.book.deciding import actions
+from engine.book.deciding import offered
 from engine.book.differing import differs
 from engine.book.fields import fields, honours_matter, last_tiles, ways
 from engine.book.sheets import Reckoning, water_so_far
@@ -32,7 +32,7 @@ def asks(book: Book) -> tuple[Ask, ...]:
     found = []
     for seat in SEATS if book.stage in _PARAMS else ():
         verb, params = _PARAMS[book.stage](book, seat)
-        found.append(Ask(seat, verb, actions(book, seat), params))
+        found.append(Ask(seat, verb, offered(book, seat), params))
     return tuple(found)
 
 
@@ -81,7 +81,10 @@ def _keeping(book: Book, seat: str) -> tuple[str, dict[str, Any]]:
 
 
 def _entry(book: Book, seat: str) -> tuple[str, dict[str, Any]]:
+    """What was bid has been said before the hand: it is asked for only of who has something to change (P7)."""
     own = _of_seat(book, book.first, seat, True)
+    if book.kept and seat not in book.again:
+        own["fields"] = [name for name in own["fields"] if name != "bid"]
     return "entry", {**_whole(book, seat), "needed": seat in book.needed, **own, "reopen": book.kept}
 
 

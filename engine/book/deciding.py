@@ -56,12 +56,13 @@ def begin_events(
     sheet: Sheet | None = None,
     stage: str = "keeping",
     chips: Mapping[str, int] | None = None,
+    bids: Mapping[str, int] | None = None,
 ) -> tuple[e.BookEvent, ...]:
-    """What happens as a book is opened: empty but for flowers and 盖牌, or with what a sheet holds of the hand.
+    """What happens as a book is opened: empty but for flowers, 盖牌 and bids, or with what a sheet holds of the hand.
 
     `stage` is `keeping`, `entry` or `agreement`; a sheet that cannot be settled is entered first.
     """
-    page = page_of(sheet) if sheet is not None else _first_page(flowers or {}, covered)
+    page = page_of(sheet) if sheet is not None else _first_page(flowers or {}, covered, bids or {})
     chain = _Chain(blank(rules))
     begun = "entry" if stage == "agreement" else stage
     done = SEATS if stage == "agreement" else ()
@@ -137,8 +138,16 @@ def actions(book: Book, seat: str) -> tuple[str, ...]:
     return {"keeping": KEEPING, "agreement": AGREEMENT}.get(book.stage, ())
 
 
-def _first_page(flowers: Mapping[str, Iterable[str]], covered: Iterable[str]) -> Page:
-    seats = {seat: Said(flowers=tuple(sort_tiles(flowers.get(seat, ())))) for seat in SEATS}
+def offered(book: Book, seat: str) -> tuple[str, ...]:
+    """`actions` without those of the agreement that a seat has used up: its objection (P4), its turns (P2)."""
+    if book.stage != "agreement":
+        return actions(book, seat)
+    used = {"object": seat in book.objected, "change": not _has_turns(book, seat)}
+    return tuple(name for name in actions(book, seat) if not used.get(name))
+
+
+def _first_page(flowers: Mapping[str, Iterable[str]], covered: Iterable[str], bids: Mapping[str, int]) -> Page:
+    seats = {seat: Said(flowers=tuple(sort_tiles(flowers.get(seat, ()))), bid=bids.get(seat, 0)) for seat in SEATS}
     out = tuple(covered)
     return Page(seats, End(covered=tuple(seat for seat in SEATS if seat in out)))
 

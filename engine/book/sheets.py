@@ -16,6 +16,7 @@ from engine.hands import youjin_ready
 from engine.melds import KONGS, counts_as_honour
 from engine.outcome import HandEnd, Win
 from engine.ruleset import Ruleset
+from engine.scoring import buy_and_top
 from engine.settlement import Settlement
 from engine.tally import Items, total
 from engine.tiles import SEATS
@@ -57,9 +58,8 @@ def reckon(frame: Frame, page: Page) -> Reckoning:
 
 def sheet_of_page(frame: Frame, page: Page) -> Sheet:
     """A version as the sheet that is booked; Refused when it cannot be true."""
-    bids = {seat: said.bid for seat, said in page.seats.items()}
-    top = {**bids, frame.dealer: 0}
-    sheet = new_sheet(frame.rules, frame.dealer, frame.gold, frame.steps, bids[frame.dealer], top)
+    buy, top = buy_and_top(frame.dealer, {seat: said.bid for seat, said in page.seats.items()})
+    sheet = new_sheet(frame.rules, frame.dealer, frame.gold, frame.steps, buy, top)
     for said in _declarations(frame, page):
         sheet = declare(sheet, said)
     return sheet

@@ -19,7 +19,7 @@ from engine.chain import Refused
 from engine.declared_ends import golds_needed
 from engine.outcome import Foul, Win
 from engine.ruleset import Ruleset
-from engine.scoring import dealer_base
+from engine.scoring import most_bid
 from engine.tally import HARDNESS
 from engine.tiles import SEATS, is_flower, play_order, sort_tiles
 
@@ -173,9 +173,8 @@ def _hardness(writer: Writer, params: Params, rule: str) -> Page:
 
 
 def _bid(writer: Writer, params: Params, rule: str) -> Page:
-    """R36: 买底 of the dealer, 顶底 of another; bid before the hand, written down after it."""
-    rules = writer.rules
-    most = dealer_base(rules, writer.frame.steps) if rules.scoring == "hardness" else 0
+    """R36, P7: 买底 of the dealer, 顶底 of another; said before the hand, and put right after it."""
+    most = most_bid(writer.rules, writer.frame.steps)
     if not most:
         raise Refused("no_bids_here", rule)
     return writer.say(bid=read.whole(params, "points", most, rule))

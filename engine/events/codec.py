@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import Any, TypeAlias, get_args
 
 from engine.book import decode_book_event, encode_book_event
@@ -39,20 +39,24 @@ def encode_event(event: Event) -> dict[str, Any]:
 
 
 def decode_event(body: Mapping[str, Any]) -> Event:
-    """The event of a record; EventError names an unknown type or a field too many or missing."""
+    """The event of a record; EventError names an unknown type or a field too many or missing.
+
+    A field with a usual value may be missing, as it is in records from before there was such a field.
+    """
     name = body.get("type")
     kind = EVENT_TYPES.get(name) if isinstance(name, str) else None
     if kind is None:
         raise EventError(f"unknown event type {name!r}")
     known = {item.name for item in fields(kind)}
     given = set(body) - {"type"}
-    if known != given:
+    usual = {item.name for item in fields(kind) if item.default is not MISSING}
+    if given - known or known - given - usual:
         raise EventError(f"{name}: fields {sorted(known ^ given)} are missing or unknown")
     within = _WITHIN.get(kind)
     if within is not None:
         wrapped: Event = kind(within[1](body["event"]))
         return wrapped
-    event: Event = kind(**{key: _frozen(body[key]) for key in known})
+    event: Event = kind(**{key: _frozen(body[key]) for key in given})
     return event
 
 

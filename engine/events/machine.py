@@ -170,6 +170,29 @@ class OperationRetried:
 
 
 @dataclass(frozen=True, slots=True)
+class OperationVouched:
+    """A seat says that an operation of which the machine knows nothing stands done, as it can see."""
+
+    step: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperationStands:
+    """Two seats have said so: the operation counts as done, and nothing moves for it."""
+
+    step: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThrowBroken:
+    """The machine could not throw, or could not say how: a fault code and a side, where there is one."""
+
+    fault: str
+    side: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnaskedThrow:
     """Dice were thrown that nobody asked for; shown, never counted."""
 
@@ -184,6 +207,15 @@ class FaultNoted:
     severity: str
     mechanism: str
     side: str
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismSlow:
+    """A mechanism takes longer than it used to, in ms: now, and usually."""
+
+    verb: str
+    now_ms: int
+    usual_ms: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +245,38 @@ class Released:
     """The emergency stop is cleared by a person."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServiceBegun:
+    """A repairer has the table: play waits, and nothing that it wants is begun."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDone:
+    """Something that a repairer does; nothing of it belongs to the game."""
+
+    by: str
+    act: str
+    params: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceEnded:
+    """The repairer has given the table back: play goes on where it was."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """A command that changed something, a table adopted, a hand revealed: nothing of it belongs to the game."""
+
+    by: str
+    act: str
+    params: Mapping[str, Any]
+
+
 MachineEvent: TypeAlias = (
     MatchStarted
     | MatchEnding
@@ -234,10 +298,18 @@ MachineEvent: TypeAlias = (
     | ParkWanted
     | Parked
     | Unparked
+    | ServiceBegun
+    | ServiceDone
+    | Audited
+    | ServiceEnded
     | OperationBroken
     | OperationRetried
+    | OperationVouched
+    | OperationStands
+    | ThrowBroken
     | UnaskedThrow
     | FaultNoted
+    | MechanismSlow
     | FaultGone
     | Stopped
     | ReleaseWanted

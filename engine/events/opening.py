@@ -14,6 +14,19 @@ class RowsLaid:
 
 
 @dataclass(frozen=True, slots=True)
+class BidsAsked:
+    """P7: each of the four may bid on the hand; what was bid for it before does not count."""
+
+
+@dataclass(frozen=True, slots=True)
+class BidSaid:
+    """R36: a seat bids so many points, 0 for none: the dealer 买底, another 顶底; its last word counts."""
+
+    seat: str
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
 class RollWanted:
     """A throw is asked for: purpose `dealer` | `deal` | `door` | `gold`; `thrower` empty when anybody may."""
 
@@ -95,11 +108,12 @@ class DealerChosen:
 
 @dataclass(frozen=True, slots=True)
 class HandSeen:
-    """What the readers see in one zone of a seat; secret for `hand`."""
+    """What the readers see in one zone of a seat, and how sure they are in per cent; secret for `hand`."""
 
     seat: str
     zone: str
     tiles: tuple[str, ...]
+    confidence: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +261,8 @@ class GoldOpened:
 
 OpeningEvent: TypeAlias = (
     RowsLaid
+    | BidsAsked
+    | BidSaid
     | RollWanted
     | RollBegun
     | RollSpoilt

@@ -13,10 +13,12 @@ from engine.book import sheet_of
 from engine.changing import replace
 from engine.dealing import make_deal, places_left
 from engine.folding.shared import attempts_now, of_sorting, with_play, zone_shown
+from engine.match.statistics import trimmed
 from engine.outcome import Held
 from engine.play import Action
 from engine.play import events as p
 from engine.play.state import fresh
+from engine.scoring import buy_and_top
 from engine.state import (
     HandState,
     Result,
@@ -27,7 +29,7 @@ from engine.state import (
 
 
 def _session(state: State, event: e.SessionSaid) -> State:
-    session = matches.apply(state.session, event.event)
+    session = trimmed(matches.apply(state.session, event.event))
     moved = session.seats != state.session.seats
     came_from = (state.session.seats or session.seats) if moved else state.came_from
     dealer = session.dealer if session.seats and session.deal else ""
@@ -151,7 +153,8 @@ def _sheet(state: State) -> Any:
     if state.play.game is not None and state.play.game.outcome is not None:
         booking = state.session.last_booking()
         steps = booking.steps if booking is not None else 0
-        return sheet_of(state.match.rules, plays.hand_end(state.play.game, steps))
+        buy, top = buy_and_top(state.play.game.deal.dealer, state.play.bids)
+        return sheet_of(state.match.rules, plays.hand_end(state.play.game, steps, buy, top))
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -39,6 +40,7 @@ def _match_started(state: State, event: e.MatchStarted) -> State:
         session=state.session,
         book_turn=state.book_turn,
         parks=state.parks,
+        service=state.service,
         gold_history=state.gold_history,
         phase="sorting",
         hand=state.hand + 1,
@@ -48,6 +50,7 @@ def _match_started(state: State, event: e.MatchStarted) -> State:
         stop=state.stop,
         stops=state.stops,
         clearing=state.clearing,
+        by_word=state.by_word,
         unasked=state.unasked,
     )
 
@@ -95,7 +98,7 @@ def _lift(state: State, _: e.LiftPressed) -> State:
 
 
 def _centre_raised(state: State, _: e.CentreRaised) -> State:
-    return replace(state, centre="up", phase="push_in")
+    return replace(state, centre="up", phase="push_in", by_word=False)
 
 
 def _pushed(state: State, _: e.TilesPushed) -> State:
@@ -153,6 +156,14 @@ def _unparked(state: State, _: e.Unparked) -> State:
     return replace(state, parking="", park_take=0, parked=False)
 
 
+def _service_begun(state: State, event: e.ServiceBegun) -> State:
+    return replace(state, service=event.by)
+
+
+def _service_ended(state: State, _: e.ServiceEnded) -> State:
+    return replace(state, service="")
+
+
 def _without(state: State, key: str) -> tuple[Problem, ...]:
     return tuple(problem for problem in state.problems if problem.key != key)
 
@@ -167,6 +178,26 @@ def _retried(state: State, event: e.OperationRetried) -> State:
     return replace(state, problems=_without(state, event.step), attempts=attempts)
 
 
+def _vouched(state: State, event: e.OperationVouched) -> State:
+    problems = tuple(
+        dataclasses.replace(problem, vouched=(*problem.vouched, event.by)) if problem.key == event.step else problem
+        for problem in state.problems
+    )
+    return replace(state, problems=problems)
+
+
+def _stands(state: State, event: e.OperationStands) -> State:
+    by_word = state.by_word or any(
+        problem.key == event.step and problem.verb == "centre_lower" for problem in state.problems
+    )
+    return replace(state, problems=_without(state, event.step), by_word=by_word)
+
+
+def _nothing(state: State, _: Any) -> State:
+    """Told, never kept."""
+    return state
+
+
 def _unasked(state: State, event: e.UnaskedThrow) -> State:
     return replace(state, unasked=(event.dice,))
 
@@ -177,7 +208,8 @@ def _fault_noted(state: State, event: e.FaultNoted) -> State:
 
 
 def _fault_gone(state: State, event: e.FaultGone) -> State:
-    return replace(state, faults=tuple(f for f in state.faults if (f.code, f.side) != (event.code, event.side)))
+    left = tuple(f for f in state.faults if (f.code, f.side) != (event.code, event.side))
+    return replace(state, faults=left, by_word=state.by_word and event.code != "centre_limit_missing")
 
 
 def _stopped(state: State, event: e.Stopped) -> State:
@@ -213,8 +245,16 @@ MACHINE_FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.ParkWanted: _park,
     e.Parked: _parked,
     e.Unparked: _unparked,
+    e.ServiceBegun: _service_begun,
+    e.ServiceDone: _nothing,
+    e.Audited: _nothing,
+    e.ServiceEnded: _service_ended,
     e.OperationBroken: _broken,
     e.OperationRetried: _retried,
+    e.OperationVouched: _vouched,
+    e.OperationStands: _stands,
+    e.ThrowBroken: _nothing,
+    e.MechanismSlow: _nothing,
     e.UnaskedThrow: _unasked,
     e.FaultNoted: _fault_noted,
     e.FaultGone: _fault_gone,

@@ -10,6 +10,8 @@ from engine.changing import replace
 from engine.folding.shared import attempts_now, roll_key, with_play, zone_shown
 from engine.opening import lines, taking
 from engine.state import (
+    BID,
+    SURE_FROM,
     CountedRoll,
     GoldState,
     Passed,
@@ -20,6 +22,17 @@ from engine.state import (
 
 def _rows_laid(state: State, _: e.RowsLaid) -> State:
     return with_play(state, rows_laid=True)
+
+
+def _bids_asked(state: State, _: e.BidsAsked) -> State:
+    """Asked for anew, as another may deal, or with another base; a throw that was asked for before is given up."""
+    times = state.attempts.get(BID, 0) + 1
+    attempts = {**attempts_now(state), BID: times}
+    return with_play(replace(state, phase="bids", attempts=attempts), roll=None, bids={})
+
+
+def _bid_said(state: State, event: e.BidSaid) -> State:
+    return with_play(state, bids={**state.play.bids, event.seat: event.points})
 
 
 def _roll(state: State, **changes: Any) -> State:
@@ -127,7 +140,8 @@ def _hand_seen(state: State, event: e.HandSeen) -> State:
     refused = state.play.refused
     if refused is not None and refused[0] == event.seat:
         refused = None
-    return zone_shown(state, event.seat, event.zone, event.tiles, refused=refused)
+    sure = event.confidence >= SURE_FROM
+    return zone_shown(state, event.seat, event.zone, event.tiles, sure, refused=refused)
 
 
 def _take_shown(state: State, event: e.TakeShown) -> State:
@@ -250,6 +264,8 @@ def _gold_opened(state: State, event: e.GoldOpened) -> State:
 
 OPENING_FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.RowsLaid: _rows_laid,
+    e.BidsAsked: _bids_asked,
+    e.BidSaid: _bid_said,
     e.RollWanted: _roll_wanted,
     e.RollBegun: _roll_begun,
     e.RollSpoilt: _roll_spoilt,

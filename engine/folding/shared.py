@@ -25,9 +25,14 @@ def attempts_now(state: State) -> Mapping[str, int]:
     return state.attempts if roll is None else {**state.attempts, roll_key(roll): roll.attempt}
 
 
-def zone_shown(state: State, seat: str, zone: str, tiles: tuple[str, ...], **changes: Any) -> State:
-    """A zone lies so, whoever says it."""
+def zone_shown(
+    state: State, seat: str, zone: str, tiles: tuple[str, ...], sure: bool = True, **changes: Any
+) -> State:
+    """A zone lies so, whoever says it, surely or as a reader believes that is not sure."""
     at = (seat, zone)
+    if not sure or at in state.play.unsure:
+        others = tuple(one for one in state.play.unsure if one != at)
+        changes["unsure"] = others if sure else (*others, at)
     looks = {**state.play.looks, at: state.play.looks.get(at, 0) + 1}
     return with_play(state, seen={**state.play.seen, at: tiles}, looks=looks, **changes)
 

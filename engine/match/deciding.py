@@ -14,6 +14,7 @@ from engine.match import inputs as i
 from engine.match.folding import apply
 from engine.match.seating import must_throw, partner, seats_by_dice, swap_rights
 from engine.match.state import Booking, Match
+from engine.match.statistics import hands_counted
 from engine.outcome import HandEnd
 from engine.ruleset import RulesetError, load_ruleset
 from engine.settlement import Settlement, settle_outcome
@@ -134,8 +135,7 @@ def _over(match: Match) -> str:
     assert agreement is not None
     if not match.rules.debt and any(held <= 0 for held in match.chips.values()):
         return "empty"
-    counted = [one for one in match.book if one.match == match.match and not one.voided and one.kind != "foul"]
-    if agreement.hands and len(counted) >= agreement.hands:
+    if agreement.hands and hands_counted(match) >= agreement.hands:
         return "hands"
     return match.ending
 

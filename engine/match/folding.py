@@ -29,6 +29,7 @@ def _begun(match: Match, event: e.MatchBegun) -> Match:
         chips=dict.fromkeys(ids, rules.chips),
         bonus=dict.fromkeys(ids, 0),
         book=match.book,
+        past=match.past,
     )
 
 

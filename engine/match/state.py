@@ -57,12 +57,44 @@ class Booking:
 
 
 @dataclass(frozen=True, slots=True)
+class Figures:
+    """One player over all matches of a session; bookings taken back do not count.
+
+    `golds` are those held in the hands he won. `paid_for` counts the wins on his tiles. `best` is his biggest hand as
+    `(points, match, hand)`, None before he ever gained; `bonus` is 课外, apart from the points.
+    """
+
+    hands: int = 0
+    wins: int = 0
+    ways: Mapping[str, int] = field(default_factory=dict)
+    golds: int = 0
+    paid_for: int = 0
+    fouls: int = 0
+    points: int = 0
+    bonus: int = 0
+    best: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What stays of hands that have left the book: each player's figures; of the match numbered `match` how many hands
+    counted to its end (R41), and what they brought each player.
+    """
+
+    figures: Mapping[str, Figures] = field(default_factory=dict)
+    match: int = 0
+    counted: int = 0
+    points: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Match:
     """A session: the match being played and everything booked before. `seats` is seat → player's id.
 
     `rolls` are throws for seats by player, oldest first; `swaps_used` are `(player, right)` of this match, `swapped`
     says whether one was made since the last booking. `deal` names the player who deals: the deal goes with him.
-    `hand` counts the match's hands from 1 as they begin.
+    `hand` counts the match's hands from 1 as they begin. `book` holds the newest hands (`statistics.trimmed`), `past`
+    what those before came to.
     """
 
     agreement: Agreement | None = None
@@ -81,6 +113,7 @@ class Match:
     book: tuple[Booking, ...] = ()
     ending: str = ""
     ended: str = ""
+    past: Past = field(default_factory=Past)
 
     @property
     def rules(self) -> Ruleset:

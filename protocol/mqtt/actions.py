@@ -82,7 +82,8 @@ _PROCEDURE = (
     ),
     _once("lift", ("lift",), "lift", "raise the centre, as the lift key does"),
     _once("pushed", ("push_in",), "push_in", "all tiles are pushed in"),
-    _once("retry", ("count", "retry"), "any", "what stopped the machine is put right: try again"),
+    _once("retry", ("count", "retry", "stands"), "any", "what stopped the machine is put right: try again"),
+    _once("stands", ("stands",), "any", "it stands done, as I can see; two seats that say so go on"),
     _once("roll", ("roll",), "*_roll, seating, sorting", "throw the dice, as the dice key does"),
     _once("dice", ("dice", "dice_lost"), "*_roll, seating, sorting", "what the dice show", DICE),
     _once(
@@ -177,7 +178,8 @@ _BOOK = (
     ),
     _once("unwin", _ENTRIES, "settle", "this seat has not won, of several", SEAT),
     _once(
-        "bid", _ENTRIES, "settle", "买底 or 顶底 of this seat (R36)",
+        "bid", ("bid", *_ENTRIES), "bids, settle",
+        "买底 or 顶底 of this seat, 0 for none (R36, P7); `seat` in an objection alone",
         Param("points", "a whole number from 0 to 10000", whole(0, 10_000)), MAY_BE_SEAT,
     ),
     _once("done", ("entry",), "settle", "my entries are complete"),

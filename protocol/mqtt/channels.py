@@ -47,6 +47,8 @@ CHANNELS: tuple[Channel, ...] = (
             "a request with id, sender and expiry"),
     Channel("response", "{t}/response/{client}", "table", False, 1, models.Response, True,
             "accepted or rejected, then done or failed"),
+    Channel("service", "{t}/service", "table", False, 0, models.ServiceLive, True,
+            "while a table is in service mode: sensors and motion as they are, several times a second"),
     Channel("config-desired", "{t}/config/desired", "hub", True, 1, models.ConfigDesired, False,
             "the whole configuration wished for, with its revision"),
     Channel("config-reported", "{t}/config/reported", "table", True, 1, models.ConfigReported, True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from protocol.mqtt.actions import ACTIONS, Action, actions_table, told
 from protocol.mqtt.params import (
@@ -26,6 +26,20 @@ __all__ = ["ACTIONS", "COMMANDS", "Action", "Param", "Role", "Verb", "actions_ta
 
 Role = Literal["reader", "floor", "owner", "service"]
 
+MAX_LIFETIME_MS: Final = 10 * 60 * 1000
+"""No command stays valid for longer."""
+
+SERVICE_LIFETIME_MS: Final = 15 * 1000
+"""What a repairer asks for is meant for now."""
+
+SERVICE_READS: Final = frozenset({"status", "sensors", "times", "history", "counters"})
+SERVICE_ACTIONS: Final = (
+    "enter", "leave", "jog", "self_test", "lamps", "buzzer", "stop", "forget",
+    "status", "sensors", "times", "history", "counters",
+)  # fmt: skip
+MOST_JOG_MS: Final = 3000
+"""A motor is jogged for so long at most; then its button is pressed again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verb:
@@ -38,6 +52,10 @@ class Verb:
     idempotent: bool
     args: tuple[Param, ...]
     meaning: str
+    lifetime_ms: int = MAX_LIFETIME_MS
+    """How far away its end may be: one that is valid for longer could be stored and played back."""
+    reads: frozenset[str] = frozenset()
+    """Values of its `action` that change nothing: these are not noted in the journal."""
 
 
 _EVENT = "an event number"
@@ -60,7 +78,10 @@ COMMANDS: Mapping[str, Verb] = {
             "say the events of these numbers again, in the envelopes they were born with",
         ),
         Verb("rebirth", "reader", False, False, True, (), "say birth, state and availability again"),
-        Verb("open", "floor", True, False, True, (RULES, LAYOUT), "open the table for an evening"),
+        Verb(
+            "open", "floor", True, False, True, (RULES, LAYOUT),
+            "open the table for an evening: its matches are played by these rules until it is closed (`end`)",
+        ),
         Verb(
             "extend", "floor", True, False, False,
             (
@@ -78,7 +99,10 @@ COMMANDS: Mapping[str, Verb] = {
             (Param("on", "true or false", ON.accepts, required=False),),
             "pause after this hand, or (`on` false) go on",
         ),
-        Verb("end", "floor", True, False, True, (), "end the match after this hand"),
+        Verb(
+            "end", "floor", True, False, True, (),
+            "end the match after this hand; with none in play: withdraw the offer, close the table",
+        ),
         Verb(
             "decide", "floor", True, False, False,
             (
@@ -101,7 +125,7 @@ COMMANDS: Mapping[str, Verb] = {
             ),
             "the records of booked hands, as many as fit, or of a whole match; `next` says from where to ask on",
         ),
-        Verb("lock", "floor", True, False, True, (), "start nothing new until unlocked"),
+        Verb("lock", "floor", True, False, True, (), "start nothing new until unlocked; what is played goes on"),
         Verb("unlock", "floor", True, False, True, (), "undo lock"),
         Verb(
             "park", "floor", True, True, True,
@@ -111,8 +135,25 @@ COMMANDS: Mapping[str, Verb] = {
             ),
             "finish the cycle and bring every mechanism to rest, or (`on` false) go on; the displays say the reason",
         ),
-        Verb("service", "service", True, False, True, (), "enter service; its motions need a key pressed at the table"),
-        Verb("support_bundle", "service", False, False, True, (), "logs, counters and settings, without secrets"),
+        Verb(
+            "service", "service", True, True, False,
+            (
+                Param("action", ", ".join(SERVICE_ACTIONS), one_of(*SERVICE_ACTIONS)),
+                Param("motor", "the name of a motor", text("[a-z_]{1,24}"), required=False),
+                Param("ms", "a whole number from -3000 to 3000", whole(-MOST_JOG_MS, MOST_JOG_MS), required=False),
+                Param("number", "the number of a self-test, 0: all", whole(0, 255), required=False),
+                Param("movement", "the name of a movement of `times`", text("[a-z_]{1,24}"), required=False),
+                Param("pattern", "0 short, 1 double, 2 long, 3 alarm", whole(0, 3), required=False),
+                Param("from", "a whole number: the row to go on from", whole(0, 100_000), required=False),
+                Param("sure", "true or false", ON.accepts, required=False),
+            ),
+            "what a repairer does and looks at; its motions need the service key held at the table",
+            lifetime_ms=SERVICE_LIFETIME_MS, reads=SERVICE_READS,
+        ),
+        Verb(
+            "support_bundle", "service", False, False, True, (),
+            "write a bundle for the repairer at the table: its name and size as a response; nothing of a hand in play",
+        ),
         Verb("restart", "service", True, False, True, (), "restart the daemon once the table is idle"),
     )
 }  # fmt: skip

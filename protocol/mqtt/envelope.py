@@ -16,7 +16,7 @@ U64 = Annotated[int, Field(ge=0, lt=1 << 64)]
 Clock = Literal["synced", "unsynced"]
 Kind = Literal[
     "availability", "birth", "state", "seat", "event", "ledger", "response", "config/reported", "heartbeat",
-    "pairing/grant", "pairing/release",
+    "pairing/grant", "pairing/release", "service",
 ]  # fmt: skip
 
 

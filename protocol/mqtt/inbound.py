@@ -13,8 +13,6 @@ from protocol.mqtt.models import Command, SeatInput
 
 MAX_INPUT_BYTES = 2 * 1024
 MAX_COMMAND_BYTES = 8 * 1024
-MAX_LIFETIME_MS = 10 * 60 * 1000
-"""A command that would stay valid for longer is refused: it could be stored and played back."""
 
 
 class InputError(ValueError):
@@ -82,8 +80,8 @@ def parse_command(payload: bytes, verb: str, now_mono_ms: int, epoch: int, now_u
         raise InputError("no_expiry", "not_after_ms", expected, id, client)
     if left_ms is not None and left_ms < 0:
         raise InputError("expired", "not_after_ms", "a moment that has not passed", id, client)
-    if left_ms is not None and left_ms > MAX_LIFETIME_MS:
-        expected = f"a moment at most {MAX_LIFETIME_MS} ms away"
+    if left_ms is not None and left_ms > known.lifetime_ms:
+        expected = f"a moment at most {known.lifetime_ms} ms away"
         raise InputError("expiry_too_far", "not_after_ms", expected, id, client)
     return asked.model_copy(update={"args": _known(asked.args, known.args, "args", id, client)})
 

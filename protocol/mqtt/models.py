@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from protocol.mqtt.envelope import U64, Envelope
+from protocol.mqtt.ledger import LedgerAck, LedgerRecord
 from protocol.mqtt.parts import Code, Count, Milliseconds, Name, Params, Payload, Seat, Viewer
 from protocol.mqtt.views import (
     Answer,
@@ -24,7 +25,7 @@ __all__ = [
     "Answer", "Availability", "Birth", "Capabilities", "Command", "ConfigDesired", "ConfigReported", "Envelope",
     "Event", "Fault", "Heartbeat", "KeyReport", "LedgerAck", "LedgerRecord", "LinkCounters", "PairingAsk",
     "PairingGrant", "PairingRefused", "PairingRelease", "PairingRequest", "PairingState", "PublicState", "Response",
-    "SeatInput", "SeatView", "Want",
+    "SeatInput", "SeatView", "ServiceLive", "Want",
 ]  # fmt: skip
 
 Availability_ = Literal["starting", "ready", "parked", "fault", "maintenance", "offline", "lost"]
@@ -139,18 +140,56 @@ class LinkCounters(Payload):
     bad_frames: Count = 0
     retransmits: Count = 0
     sessions: Count = 0
+    errors: dict[str, Count] = Field(default_factory=dict)
+    round_trip_ms: float | None = None
 
 
 class Heartbeat(Payload):
-    """Every 30 s: how the table itself is."""
+    """Every 30 s: how the table itself is.
+
+    `outbox`: messages that the broker has not taken. `ledger_last` is the newest row of the ledger; `ledger_waiting`
+    rows are not acknowledged by the hub, the oldest for `oldest_unacknowledged_s` (at least, where the clock is not
+    set); `acks_refused` acknowledgements of it made no sense.
+    """
 
     uptime_s: Count
     memory_kb: Count
     disk_free_kb: Count | None = None
     clock_offset_ms: int | None = None
     outbox: Count = 0
+    ledger_last: Count = 0
+    ledger_waiting: Count = 0
     oldest_unacknowledged_s: Count | None = None
+    acks_refused: Count = 0
     links: dict[str, LinkCounters] = Field(default_factory=dict)
+
+
+class ServiceMotion(Payload):
+    """What a repairer has set going: its action, what it moves or tests, and until when it may last."""
+
+    action: Literal["jog", "self_test"]
+    what: str
+    left_ms: Milliseconds
+
+
+class ServiceLive(Payload):
+    """Service mode as it is now. Names of sensors and values are those of the serial contract; none is a tile."""
+
+    who: Name
+    """Who entered it."""
+    left_s: Count
+    """Seconds until it ends by itself, unless something is done."""
+    link: Literal["up", "lost"]
+    at_rest: bool
+    """What the machine was doing when service mode began has ended: motors may be jogged."""
+    board_mode: bool
+    """The board is in service mode as well."""
+    key: bool
+    """The service key is held at the table."""
+    stop: str | None = None
+    sensors: dict[str, bool] = Field(default_factory=dict)
+    values: dict[str, int] = Field(default_factory=dict)
+    motion: ServiceMotion | None = None
 
 
 class ConfigDesired(Payload):
@@ -174,21 +213,6 @@ class ConfigReported(Payload):
 
     revision: Count
     keys: dict[str, KeyReport]
-
-
-class LedgerRecord(Payload):
-    """A booked hand or session; `number` has no gaps. A correction is a new record that names the one it voids."""
-
-    number: U64
-    kind: Literal["hand", "session"]
-    voids: U64 | None = None
-    record: dict[str, Any]
-
-
-class LedgerAck(Payload):
-    """The highest number below and at which everything stands committed in the hub's database."""
-
-    number: U64
 
 
 class PairingRequest(PairingAsk):
@@ -227,3 +251,4 @@ class PairingState(Payload):
     W: Name | None
     N: Name | None
     view: Name | None
+    service: Name | None = None

@@ -22,7 +22,7 @@ Dice = tuple[Pip, Pip]
 Count = Annotated[int, Field(ge=0, le=1_000_000_000)]
 Milliseconds = Annotated[int, Field(ge=0)]
 TileSet = Literal[1, 2]
-Viewer = Literal["E", "S", "W", "N", "view"]
+Viewer = Literal["E", "S", "W", "N", "view", "service"]
 Params = dict[str, Any]
 
 __all__ = [

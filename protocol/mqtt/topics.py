@@ -93,6 +93,10 @@ class Topics:
     def response(self, client: str) -> str:
         return f"{self.base}/response/{_level(client, 'client')}"
 
+    @property
+    def service(self) -> str:
+        return f"{self.base}/service"
+
     def pairing(self, step: str) -> str:
         if step not in PAIRING_STEPS:
             raise TopicError(f"pairing step {step!r}: expected one of {', '.join(PAIRING_STEPS)}")
@@ -122,7 +126,8 @@ class Address:
 
     table: str
     kind: Literal[
-        "availability", "birth", "state", "heartbeat", "ledger", "ledger/ack", "config/desired", "config/reported",
+        "availability", "birth", "state", "heartbeat", "service", "ledger", "ledger/ack",
+        "config/desired", "config/reported",
         "seat", "seat/input", "event", "command", "response", "pairing",
     ]  # fmt: skip
     detail: str = ""
@@ -137,7 +142,7 @@ def parse_topic(topic: str) -> Address:
         raise TopicError(f"topic {topic!r}: contract version {levels[1]!r}, this side speaks {MAJOR}")
     table = table_id(levels[2])
     match levels[3:]:
-        case ["availability" | "birth" | "state" | "heartbeat" | "ledger" as kind]:
+        case ["availability" | "birth" | "state" | "heartbeat" | "service" | "ledger" as kind]:
             return Address(table, kind)
         case ["ledger", "ack"]:
             return Address(table, "ledger/ack")

@@ -33,19 +33,25 @@ Layout = Literal["zhitui", "bagua"]
 Sensing = Literal["none", "full"]
 DiceMode = Literal["read", "unread", "hand", "software"]
 Phase = Literal[
-    "idle", "seating", "sorting", "lift", "push_in", "walls", "row", "dealer_roll", "deal_roll", "taking", "door_roll",
-    "door", "flowers", "gold_roll", "gold", "opening", "play", "settle", "paused", "over", "ended",
+    "idle", "seating", "sorting", "lift", "push_in", "walls", "row", "dealer_roll", "bids", "deal_roll", "taking",
+    "door_roll", "door", "flowers", "gold_roll", "gold", "opening", "play", "settle", "paused", "over", "ended",
 ]  # fmt: skip
 Purpose = Literal["seat", "swap", "dealer", "deal", "door", "gold"]
 
 
+Send = Literal["nobody", "floor", "repairer"]
+
+
 class Fault(Payload):
-    """A fault of the machine that stands."""
+    """A fault of the machine that stands: the sensors in question, first aid, and whom the parlor sends."""
 
     code: Code
     severity: Code
     mechanism: str
     side: str = ""
+    sensors: tuple[str, ...] = ()
+    aid: Code | None = None
+    send: Send = "nobody"
 
 
 class SideCount(Payload):
@@ -65,6 +71,9 @@ class Problem(Payload):
     operation: str | None = None
     fault: str | None = None
     side: str | None = None
+    sensors: tuple[str, ...] = ()
+    aid: Code | None = None
+    send: Send = "nobody"
 
 
 class Sorting(Payload):
@@ -73,6 +82,14 @@ class Sorting(Payload):
     set: TileSet
     tiles: dict[Seat, Count]
     seconds: Count
+
+
+class ServiceShown(Payload):
+    """A repairer has the table: who, what was done last (empty: nothing yet), with what (`motor`, `ms`, `number`)."""
+
+    who: Name
+    act: Annotated[str, Field(pattern=r"^[a-z_]{0,40}$")] = ""
+    params: Params = Field(default_factory=dict)
 
 
 class Machine(Payload):
@@ -87,6 +104,7 @@ class Machine(Payload):
     faults: tuple[Fault, ...] = ()
     problem: Problem | None = None
     unasked_dice: Dice | None = None
+    service: ServiceShown | None = None
 
 
 class Throw(Payload):
@@ -159,9 +177,11 @@ class Gold(Payload):
 
 
 class Window(Payload):
-    """A window is open, and for how long: no more than that is public. `agree`: silence agrees to the settlement."""
+    """A window is open, and for how long: no more than that is public. `agree`: silence agrees to the settlement;
+    `bid`: it bids nothing.
+    """
 
-    kind: Literal["opening", "claim", "agree"]
+    kind: Literal["opening", "claim", "agree", "bid"]
     left_ms: Milliseconds | None = None
 
 
@@ -169,7 +189,7 @@ class Notice(Payload):
     """Something shown to all four seats for a while."""
 
     code: Code
-    seat: Seat | Literal["view", ""] = ""
+    seat: Seat | Literal["view", "service", ""] = ""
     left_ms: Milliseconds | None = None
     params: Params = Field(default_factory=dict)
 
@@ -178,6 +198,7 @@ class PublicState(Payload):
     """Everything that anyone at the table may see. Holds no tile that is concealed or stands in a wall."""
 
     use: Use
+    locked: bool = False
     rules: str
     layout: Layout | None
     options: dict[str, Any] = Field(default_factory=dict)
@@ -188,6 +209,7 @@ class PublicState(Payload):
     dealer: Seat | None
     streak: Count
     base: Count | None = None
+    bids: dict[Seat, Count] | None = None
     phase: Phase
     machine: Machine
     stacks: dict[Seat, Count]
@@ -245,7 +267,7 @@ class PairingAsk(Payload):
     """A display that asks to be confirmed for a seat, with the code on its screen."""
 
     code: Annotated[str, Field(pattern=r"^[0-9]{6}$")]
-    seat: Seat | Literal["view"]
+    seat: Seat | Literal["view", "service"]
     name: Name = ""
 
 

@@ -23,13 +23,14 @@ from protocol.serial.messages import (
     OpResult,
     Ping,
     Pong,
+    SelfTestOutcome,
     SortOutcome,
     SortStart,
     WallOutcome,
     encode_message,
 )
 from protocol.serial.parts import FAULT
-from protocol.serial.vocabulary import LEARNED, MOTORS, SENSOR_BITS, SENSOR_VALUES, TILE_CODES
+from protocol.serial.vocabulary import LEARNED, MOTORS, MOVING_TESTS, SELF_TESTS, SENSOR_BITS, SENSOR_VALUES, TILE_CODES
 from protocol.serial.wire import fields_of
 
 DOCUMENT: Final = Path(__file__).resolve().parents[2] / "docs" / "serial.md"
@@ -65,7 +66,7 @@ def messages() -> str:
 def parts() -> str:
     """The records inside messages, and the outcomes inside ``OpResult.values``."""
     lines: list[str] = []
-    for cls in (OpId, Capabilities, DiceOutcome, SortOutcome, WallOutcome):
+    for cls in (OpId, Capabilities, DiceOutcome, SortOutcome, WallOutcome, SelfTestOutcome):
         says = " ".join((cls.__doc__ or "").split("\n\n")[0].split())
         lines += [f"**{cls.__name__}** – {says}", ""]
         lines += [*_table(("field", "wire", "says"), ((f.name, f.wire.layout, f.says) for f in fields_of(cls))), ""]
@@ -99,6 +100,7 @@ def numbers() -> str:
     tiles.append(("??", "0xff", "a tile that could not be read"))
     motors = [(str(number), MOTORS[number], LEARNED[number]) for number in range(len(MOTORS))]
     bits = [(str(bit), name) for bit, name in enumerate(SENSOR_BITS)]
+    tests = [(str(place), name, "yes" if name in MOVING_TESTS else "–") for place, name in enumerate(SELF_TESTS)]
     values = [(str(place), name, unit) for place, (name, unit) in enumerate(SENSOR_VALUES)]
     return "\n".join(
         [
@@ -109,6 +111,8 @@ def numbers() -> str:
             *_table(("bit of `Sensors.bits`", "set when it is so"), bits),
             "",
             *_table(("place in `Sensors.values`", "name", "unit"), values),
+            "",
+            *_table(("number of `SelfTest`", "looks at", "moves"), tests),
         ]
     )
 

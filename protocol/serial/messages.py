@@ -12,8 +12,9 @@ one never changes its layout within a protocol version.
 from typing import Any, Final
 
 from protocol.serial.declaration import DECLARED, Direction, MessageSpec
-from protocol.serial.parts import Capabilities, DiceOutcome, OpId, SortOutcome, WallOutcome
+from protocol.serial.parts import Capabilities, DiceOutcome, OpId, SelfTestOutcome, SortOutcome, WallOutcome
 from protocol.serial.reports import (
+    CentreVouched,
     Counters,
     DiceFaces,
     DiceUnasked,
@@ -54,10 +55,12 @@ from protocol.serial.requests import (
     ReadWall,
     SelfTest,
     SensorsQuery,
+    ServiceEnd,
     SetGear,
     SortStart,
     SortStop,
     StatusQuery,
+    VouchCentre,
     WallsLower,
     WallsRaise,
 )
@@ -65,7 +68,9 @@ from protocol.serial.vocabulary import (
     FAULT_CODES,
     LEARNED,
     MOTORS,
+    MOVING_TESTS,
     REFUSAL_REASONS,
+    SELF_TESTS,
     SENSOR_BITS,
     SENSOR_VALUES,
     SEVERITIES,
@@ -96,10 +101,12 @@ __all__ = [
     "LEARNED",
     "MESSAGE_LIMIT",
     "MOTORS",
+    "MOVING_TESTS",
     "OPERATIONS",
     "PROTOCOL",
     "PROTOCOL_MIN",
     "REFUSAL_REASONS",
+    "SELF_TESTS",
     "SENSOR_BITS",
     "SENSOR_VALUES",
     "SEVERITIES",
@@ -110,6 +117,7 @@ __all__ = [
     "Capabilities",
     "CentreLower",
     "CentreRaise",
+    "CentreVouched",
     "ClearStop",
     "Counters",
     "CountersQuery",
@@ -156,9 +164,11 @@ __all__ = [
     "RowLaid",
     "Seat",
     "SelfTest",
+    "SelfTestOutcome",
     "Sensing",
     "Sensors",
     "SensorsQuery",
+    "ServiceEnd",
     "SetGear",
     "Severity",
     "Side",
@@ -170,6 +180,7 @@ __all__ = [
     "StopCleared",
     "StopLatched",
     "TileFlipped",
+    "VouchCentre",
     "WallOutcome",
     "WallsLower",
     "WallsRaise",
@@ -189,9 +200,9 @@ MESSAGE_LIMIT: Final = 230
 """Bytes of the longest message, type byte included: what a frame holds beside its header and check."""
 
 Message = (
-    Identify | Ping | StatusQuery | SetGear | CountersQuery | SensorsQuery | DiceQuery
-    | Operation | Lamp | LampsOff | Buzzer | EmergencyStop | ClearStop
-    | Identity | Pong | Status | GearSet | Counters | Sensors | DiceFaces
+    Identify | Ping | StatusQuery | SetGear | CountersQuery | SensorsQuery | DiceQuery | VouchCentre
+    | Operation | Lamp | LampsOff | Buzzer | EmergencyStop | ClearStop | ServiceEnd
+    | Identity | Pong | Status | GearSet | Counters | Sensors | DiceFaces | CentreVouched
     | OpAccepted | OpRefused | OpProgress | OpResult
     | Key | Zone | TileFlipped | RowLaid | DiceUnasked | FaultRaised | FaultCleared | StopLatched | StopCleared
 )  # fmt: skip

@@ -23,8 +23,10 @@ from protocol.serial.wire import MessageError
 REMEMBERED: Final = 64
 """Results a board of ours remembers; the contract asks for 32 at least."""
 REMEMBERED_AT_LEAST: Final = 32
+JOURNALS: Final = 8
+"""Of so many journals a board of ours knows how far it has forgotten: the host's own, its repairer's, former ones."""
 
-_EXPORT_VERSION: Final = 1
+_EXPORT_VERSION: Final = 2
 _EXPORT_HEAD: Final = struct.Struct("<BHB")
 _EXPORT_ENTRY: Final = struct.Struct("<HHB")
 _CHECK: Final = struct.Struct("<H")
@@ -50,7 +52,8 @@ class OperationMemory:
             raise ValueError(f"capacity: expected at least {REMEMBERED_AT_LEAST}, got {capacity}")
         self._capacity: Final = capacity
         self._known: OrderedDict[OpId, _Remembered] = OrderedDict()
-        self._forgotten: OpId | None = None
+        self._forgotten: OrderedDict[int, OpId] = OrderedDict()
+        """By journal: the latest id that is not remembered any more."""
         self._last_completed: OpId | None = None
 
     @property
@@ -70,8 +73,8 @@ class OperationMemory:
             if known.asked != _check_of(operation):
                 return OpRefused(operation.op, "bad_argument")
             return known.result or OpAccepted(operation.op)
-        gone = self._forgotten
-        if gone is not None and gone.journal == operation.op.journal and operation.op <= gone:
+        gone = self._forgotten.get(operation.op.journal)
+        if (gone is not None and operation.op <= gone) or self._is_followed(operation.op):
             return OpRefused(operation.op, "bad_argument")
         return None
 
@@ -107,8 +110,8 @@ class OperationMemory:
         for op, known in self._known.items():
             message = encode_message(known.result or OpAccepted(op))
             entries += _EXPORT_ENTRY.pack(known.asked, len(message), known.result is not None) + message
-        marks = b"".join(_optional(op) for op in (self._forgotten, self._last_completed))
-        body = _EXPORT_HEAD.pack(_EXPORT_VERSION, len(self._known), 0) + marks + entries
+        marks = b"".join(_optional(op) for op in (*self._forgotten.values(), self._last_completed))
+        body = _EXPORT_HEAD.pack(_EXPORT_VERSION, len(self._known), len(self._forgotten)) + marks + entries
         return body + _CHECK.pack(crc_hqx(body, 0xFFFF))
 
     @classmethod
@@ -119,18 +122,21 @@ class OperationMemory:
         """
         if len(data) < _EXPORT_HEAD.size + _CHECK.size or crc_hqx(data[:-2], 0xFFFF) != _CHECK.unpack(data[-2:])[0]:
             raise MessageError("memory", "an export with a matching check", f"{len(data)} bytes")
-        version, count, _ = _EXPORT_HEAD.unpack_from(data)
+        version, count, gone = _EXPORT_HEAD.unpack_from(data)
         if version != _EXPORT_VERSION:
             raise MessageError("memory.version", str(_EXPORT_VERSION), version)
         try:
-            return cls._read(data, count, capacity)
+            return cls._read(data, count, gone, capacity)
         except struct.error:
             raise MessageError("memory", f"{count} whole entries", f"{len(data)} bytes") from None
 
     @classmethod
-    def _read(cls, data: bytes, count: int, capacity: int) -> "OperationMemory":
+    def _read(cls, data: bytes, count: int, gone: int, capacity: int) -> "OperationMemory":
         memory, at = cls(capacity), _EXPORT_HEAD.size
-        memory._forgotten, at = _optional_from(data, at)
+        for _ in range(gone):
+            op, at = _optional_from(data, at)
+            if op is not None:
+                memory._forgotten[op.journal] = op
         memory._last_completed, at = _optional_from(data, at)
         for _ in range(count):
             asked, length, _ended = _EXPORT_ENTRY.unpack_from(data, at)
@@ -148,11 +154,26 @@ class OperationMemory:
         return memory
 
     def _forget(self) -> None:
+        """Beyond the capacity go first the attempts that a later one of the same step has followed: they leave no mark,
+        so that a step which fails again and again is not taken for one that may have run.
+        """
         ended = [op for op, known in self._known.items() if known.result is not None]
-        for op in ended[: max(0, len(ended) - self._capacity)]:
+        over = max(0, len(ended) - self._capacity)
+        ended.sort(key=lambda op: not self._is_followed(op))  # stable: otherwise the oldest first
+        for op in ended[:over]:
+            followed = self._is_followed(op)
             del self._known[op]
-            if self._forgotten is None or self._forgotten.journal != op.journal or op > self._forgotten:
-                self._forgotten = op
+            known = self._forgotten.get(op.journal)
+            if not followed and (known is None or op > known):
+                self._forgotten[op.journal] = op
+                self._forgotten.move_to_end(op.journal)
+                while len(self._forgotten) > JOURNALS:
+                    self._forgotten.popitem(last=False)
+
+    def _is_followed(self, op: OpId) -> bool:
+        """Whether a later attempt of the same step is known."""
+        step = (op.journal, op.hand, op.step)
+        return any((one.journal, one.hand, one.step) == step and one.attempt > op.attempt for one in self._known)
 
 
 def _check_of(operation: Operation) -> int:

@@ -1,7 +1,7 @@
 """Parts that messages share: kinds of field, operation ids, capabilities, and what ``OpResult.values`` hold."""
 
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from protocol.serial.vocabulary import (
     FAULT_CODES,
@@ -10,10 +10,12 @@ from protocol.serial.vocabulary import (
     DealingAid,
     DiceAbility,
     DiceQuality,
+    FaultCode,
     OperationStore,
+    Seat,
     Sensing,
 )
-from protocol.serial.wire import Flag, MessageError, Number, Optional, Record, Several, Text, Tiles, Word, record
+from protocol.serial.wire import Blob, Flag, MessageError, Number, Optional, Record, Several, Text, Tiles, Word, record
 
 # --- kinds of field ---------------------------------------------------------------------------------------------------
 
@@ -86,7 +88,7 @@ class Capabilities:
     memory: Annotated[OperationStore, words("volatile", "nonvolatile"), "do results outlive a reset"] = "volatile"
     lamps: Annotated[bool, Flag(), "lamps along the walls"] = True
     readers: Annotated[bool, Flag(), "tag readers in zones and walls"] = False
-    service: Annotated[bool, Flag(), "service mode is on: the service key is held"] = False
+    service: Annotated[bool, Flag(), "service mode is on"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +142,44 @@ class WallOutcome:
         return _unpack(_WALL_OUTCOME, cls, values)
 
 
+@dataclass(frozen=True, slots=True)
+class SelfTestOutcome:
+    """What SelfTest found: three bytes for each test that ran, its number, the fault found (0: none), its side."""
+
+    found: Annotated[bytes, Blob(90), "number, fault no. or 0, side or 255; for each test"]
+
+    @classmethod
+    def of(cls, checks: "tuple[tuple[int, FaultCode | Literal[''], Seat], ...]") -> "SelfTestOutcome":
+        """The outcome of these checks: number, fault (empty: sound) and side of each."""
+        packed = (
+            bytes((number,)) + FAULT_OR_NONE.put("fault", fault) + SEAT.put("side", side)
+            for number, fault, side in checks
+        )
+        return cls(b"".join(packed))
+
+    @property
+    def checks(self) -> tuple[tuple[int, str, str], ...]:
+        """Number, fault and side of each test that ran; MessageError where the bytes are none."""
+        if len(self.found) % 3:
+            raise MessageError("found", "three bytes a test", f"{len(self.found)} bytes")
+        rows = (self.found[at : at + 3] for at in range(0, len(self.found), 3))
+        return tuple((row[0], FAULT_OR_NONE.take("fault", row, 1)[0], SEAT.take("side", row, 2)[0]) for row in rows)
+
+    def pack(self) -> bytes:
+        return _SELF_TEST_OUTCOME.put("self_test", self)
+
+    @classmethod
+    def unpack(cls, values: bytes) -> "SelfTestOutcome":
+        """The outcome in ``OpResult.values``; MessageError where it is none."""
+        return _unpack(_SELF_TEST_OUTCOME, cls, values)
+
+
 OP_ID = record(OpId)
 CAPABILITIES = record(Capabilities)
 _DICE_OUTCOME = record(DiceOutcome)
 _SORT_OUTCOME = record(SortOutcome)
 _WALL_OUTCOME = record(WallOutcome)
+_SELF_TEST_OUTCOME = record(SelfTestOutcome)
 
 _Outcome = TypeVar("_Outcome")
 

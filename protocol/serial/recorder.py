@@ -1,22 +1,38 @@
 """The flight recorder: the last frames each way, written out when the link fails, hidden tiles left out."""
 
+import re
 from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
 from protocol.serial.frames import Frame, FrameError, FrameKind
 from protocol.serial.messages import (
+    CATALOGUE,
     DiceRoll,
     Message,
     OpResult,
+    SelfTest,
     SortStart,
-    Zone,
+    TileFlipped,
     decode_message,
 )
-from protocol.serial.wire import MessageError
+from protocol.serial.wire import MessageError, Tile, Tiles
 
 FLIGHT_LENGTH: Final = 200
 """Frames kept each way."""
+
+OPEN: Final = frozenset({TileFlipped})
+"""Messages that tell a tile which everybody sees; the tiles of all others are hidden."""
+
+_HIDDEN: Final = {
+    spec.cls: tuple(field.name for field in spec.fields if isinstance(field.wire, Tiles | Tile))
+    for spec in CATALOGUE
+    if spec.cls not in OPEN
+}
+
+_PUBLIC: Final = frozenset(kind.__name__ for kind in (DiceRoll, SortStart, SelfTest))
+_KNOWN: Final = {spec.cls.__name__: frozenset(_HIDDEN.get(spec.cls, ())) for spec in CATALOGUE}
 
 Way = Literal["in", "out"]
 
@@ -48,7 +64,7 @@ class FlightRecorder:
         """Both rings in the order of events, ready for JSON. ``reveal`` also tells the tiles of zones and walls."""
         entries = sorted((*self._rings["in"], *self._rings["out"]), key=lambda entry: entry.number)
         messages = {entry.number: _message_in(entry.item) for entry in entries}
-        public = {message.op for message in messages.values() if isinstance(message, DiceRoll | SortStart)}
+        public = {message.op for message in messages.values() if isinstance(message, DiceRoll | SortStart | SelfTest)}
         return [_line(entry, messages[entry.number], reveal, public) for entry in entries]
 
     def _note(self, way: Way, item: Frame | FrameError, now: float) -> None:
@@ -89,8 +105,9 @@ def _told(message: Message, reveal: bool, public: set[Any]) -> dict[str, Any]:
     values = {part.name: _plain(getattr(message, part.name)) for part in fields(message)}
     if reveal:
         return values
-    if isinstance(message, Zone):
-        values["tiles"] = f"{len(message.tiles)} hidden"
+    for name in _HIDDEN.get(type(message), ()):
+        hidden = getattr(message, name)
+        values[name] = f"{len(hidden)} hidden" if isinstance(hidden, tuple) else "hidden"
     if isinstance(message, OpResult) and message.values and message.op not in public:
         values["values"] = f"{len(message.values)} bytes hidden"
     return values
@@ -102,3 +119,27 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def masked(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """A written recording with all hidden that `dump` hides, whoever wrote it; of unknown messages all fields."""
+    entries = [dict(line) for line in lines]
+    public = {str(_fields(entry).get("op")) for entry in entries if entry.get("message") in _PUBLIC}
+    for entry in entries:
+        if "message" not in entry or "fields" not in entry:
+            continue
+        told = _fields(entry)
+        hidden = _KNOWN.get(str(entry["message"]), frozenset(told))
+        if entry["message"] == OpResult.__name__ and str(told.get("op")) not in public:
+            hidden |= {"values"}
+        entry["fields"] = {name: _masked(value) if name in hidden else value for name, value in told.items()}
+    return entries
+
+
+def _fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    found = entry.get("fields")
+    return found if isinstance(found, dict) else {}
+
+
+def _masked(value: Any) -> Any:
+    return value if value in ("", [], None) or re.fullmatch(r"(\d+ (bytes )?)?hidden", str(value)) else "hidden"

@@ -131,6 +131,15 @@ class DiceFaces:
 # --- MCU → host: operations -------------------------------------------------------------------------------------------
 
 
+@message(0x88, TO_HOST)
+@dataclass(frozen=True, slots=True)
+class CentreVouched:
+    """Answer to VouchCentre: the word was taken; not so where a switch says that the centre is up."""
+
+    req: Req
+    accepted: Annotated[bool, Flag(), "the walls may rise by this word"]
+
+
 @message(0xA0, TO_HOST)
 @dataclass(frozen=True, slots=True)
 class OpAccepted:

@@ -72,6 +72,16 @@ class DiceQuery:
     req: Req
 
 
+@message(0x08, TO_MCU)
+@dataclass(frozen=True, slots=True)
+class VouchCentre:
+    """Two people have said that the centre is down although no switch says so: taken for WallsRaise and PresentGroup,
+    never for SortStart, until the centre moves or its switch answers. Moves nothing. Answer: CentreVouched.
+    """
+
+    req: Req
+
+
 # --- host → MCU: operations -------------------------------------------------------------------------------------------
 
 
@@ -167,10 +177,10 @@ class Jog:
 @message(0x2A, TO_MCU)
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """Run one self-test. Service mode only."""
+    """Run one self-test; SelfTestOutcome in the result. Service mode only; one that moves: service key held."""
 
     op: Op
-    number: Annotated[int, U8, "test number of this hardware model; 0 is all"]
+    number: Annotated[int, U8, "test number (see Self-tests); 0 is all"]
 
 
 Operation = (
@@ -230,3 +240,9 @@ class ClearStop:
     """A person clears the stop. Answer: StopCleared, or StopLatched while its cause is still there."""
 
     req: Req
+
+
+@message(0x45, TO_MCU)
+@dataclass(frozen=True, slots=True)
+class ServiceEnd:
+    """Service mode is over: no jog, no self-test until the service key was held anew. Moves nothing, always taken."""

@@ -94,8 +94,9 @@ SENSOR_BITS: Final[tuple[str, ...]] = (
     "dice_still",
     "tiles_on_felt",
     "reader_ready",
+    "service_mode",
 )
-"""Bit number in ``Sensors.bits`` → what is true when it is set."""
+"""Bit number in ``Sensors.bits`` → what is true when it is set. A bit of a key: it is held down at this moment."""
 
 SENSOR_VALUES: Final[tuple[tuple[str, str], ...]] = (
     ("supply", "mV"),
@@ -108,3 +109,21 @@ SENSOR_VALUES: Final[tuple[tuple[str, str], ...]] = (
     ("eye_level_N", "‰"),
 )
 """Place in ``Sensors.values`` → name and unit."""
+
+SELF_TESTS: Final[tuple[str, ...]] = (
+    "all",
+    "supply",
+    "stop_circuit",
+    "keys",
+    "centre_limits",
+    "wall_homes",
+    "eyes",
+    "heads",
+    "dice",
+    "readers",
+    "motors",
+)
+"""Self-test number (``SelfTest.number``) → what it looks at. A board without such a test refuses it, `unsupported`."""
+
+MOVING_TESTS: Final[frozenset[str]] = frozenset({"all", "motors"})
+"""Self-tests that move something: as a jog they need the service key held all the while."""

@@ -30,6 +30,11 @@ def _swap(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[
         yield Intention("swap", {"right": rights[0]}, want=want.id)
 
 
+def _stopped(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """Whoever pushed the red button turns it out again; somebody clears the stop, again where it was still in."""
+    yield by_anybody(person, view.dealer, want, "clear")
+
+
 def wants_to_swap(seed: int, hand: int, seat: str) -> bool:
     """Whether the person of a seat would use a right to swap now; it says so, and the others wait for it."""
     return Person(seat, seed).chance("swap", hand).random() < SWAPS
@@ -41,4 +46,4 @@ def others_swap(person: Person, view: SeatView) -> bool:
     return any(rights and wants_to_swap(person.seed, view.hand, seat) for seat, rights in swaps.items())
 
 
-WANTS: Mapping[str, Answering] = {"start": _start, "seats": _seats, "swap": _swap}
+WANTS: Mapping[str, Answering] = {"start": _start, "seats": _seats, "swap": _swap, "stopped": _stopped}

@@ -207,11 +207,11 @@ def _agree(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
         return
     right, told = expected(view, sight), table_of(want, "settlement")
     if right is not None and not _same(told, totals_of(right)):
-        if not person.has_made("wrong_entry", view.hand):
+        if "object" in want.actions and not person.has_made("wrong_entry", view.hand):
             yield Intention("object", want=want.id, pace="think")
         return
     slip = person.slip("object", view.hand)
-    if slip:
+    if slip and "object" in want.actions:
         yield Intention("object", want=want.id, pace="think", slip=slip)
     # Hands that are not laid open yet are waited for a while.
     waits = over is not None and right is None and not all_lie_open(sight)

@@ -23,6 +23,9 @@ from simulators.minds.telling import touch_laid
 from simulators.minds.walls import dealt_by_table, from_tail, gold_thrower, next_take, tail_is_off
 from simulators.sight import Sight
 
+BIDS = 0.4
+"""How likely somebody bids on a hand (R36)."""
+
 # --- what hands do ----------------------------------------------------------------------------------------------------
 
 
@@ -91,9 +94,39 @@ def _retry(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
     yield by_anybody(person, view.dealer, want, "retry")
 
 
+def _stands(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """What the machine cannot know is looked at: everybody who sees that it stands says so, else one lets it try."""
+    if not _stands_done(view, sight, str(want.params.get("operation", ""))):
+        yield by_anybody(person, view.dealer, want, "retry")
+    elif "stands" in want.actions:
+        yield Intention("stands", want=want.id)
+
+
+def _stands_done(view: SeatView, sight: Sight, operation: str) -> bool:
+    match operation:
+        case "centre_raise" | "centre_lower":
+            return sight.centre == ("up" if operation == "centre_raise" else "down")
+        case "walls_raise":
+            return all(sight.standing[seat] for seat in SEATS)
+        case _:
+            return view.take is None or not any(sight.stands(position) for position in view.take.positions)
+
+
 def _row(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     if len(sight.rows) == 4:
         yield by_anybody(person, view.dealer, want, "ok")
+
+
+def _bid(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """R36, P7: 买底 or 顶底 as chance will have it, mostly none."""
+    if want.params.get("points") is None:
+        yield Intention("bid", {"points": bid_of(person, view.hand, want)}, want=want.id, pace="think")
+
+
+def bid_of(person: Person, hand: int, want: Want) -> int:
+    """What this person bids on a hand: the same wherever it is asked."""
+    chance, most = person.chance("bid", hand), want.params.get("most")
+    return chance.randint(1, most) if isinstance(most, int) and most and chance.random() < BIDS else 0
 
 
 def _roll(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
@@ -113,9 +146,12 @@ def _dice(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[
         return
     if view.dice_mode == "hand" and sight.dice.throw == (person.thrown_before or 0):
         yield Intention("throw", pace="flip")
-    elif sight.dice.values is not None:
-        by = view.dice.by if view.dice is not None else ""
+        return
+    by = view.dice.by if view.dice is not None else ""
+    if sight.dice.values is not None:
         yield by_anybody(person, by or person.seat, want, "dice", dice=list(sight.dice.values))
+    elif sight.dice.cocked and "cocked" in want.actions:
+        yield by_anybody(person, by or person.seat, want, "cocked")
 
 
 def _dice_check(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
@@ -229,7 +265,9 @@ WANTS: Mapping[str, Answering] = {
     "push_in": _push_in,
     "count": _count,
     "retry": _retry,
+    "stands": _stands,
     "row": _row,
+    "bid": _bid,
     "roll": _roll,
     "dice": _dice,
     "dice_check": _dice_check,

@@ -46,7 +46,8 @@ class Person:
 
     `done` are keys not to be done (again) now; `thrown_before` is the number of the last throw seen before the one in
     question; `hands_only` where somebody else holds this seat's display. `rates` are chances of mistakes by name
-    (`simulators.mistakes`), `made` the slips that have happened. `matches` of an evening are begun at most, 0: any.
+    (`simulators.mistakes`), `made` the slips that have happened; `ordered` tells of a seat, a mistake and its moment
+    (first the hand) whether a scenario has it there. `matches` of an evening are begun at most, 0: any.
     """
 
     seat: str
@@ -57,6 +58,7 @@ class Person:
     rates: Mapping[str, float] = field(default_factory=dict)
     made: Collection[str] = ()
     matches: int = 0
+    ordered: Callable[[str, str, tuple[object, ...]], bool] = lambda seat, name, moment: False
 
     def chance(self, *turn: object) -> random.Random:
         """Chance that depends on the seed, the turn and the seat alone."""
@@ -65,7 +67,8 @@ class Person:
     def errs(self, name: str, *moment: object) -> bool:
         """Whether this mistake belongs to this moment, made already or not."""
         rate = self.rates.get(name, 0.0)
-        return rate > 0 and self.chance(name, *moment).random() < rate
+        by_chance = rate > 0 and self.chance(name, *moment).random() < rate
+        return by_chance or self.ordered(self.seat, name, moment)
 
     def has_made(self, name: str, *moment: object) -> bool:
         """Whether this mistake has been made."""

@@ -13,6 +13,7 @@ from protocol.mqtt.views import SeatView, Want
 from simulators.brain import action_of
 from simulators.minds.choosing import chosen
 from simulators.minds.person import Answering, Intention, Person, rules_of, text, texts
+from simulators.minds.walls import undrawn
 from simulators.sight import Sight
 
 EXPOSED_BY = 16
@@ -31,15 +32,28 @@ _ON_DISPLAY: Mapping[str, tuple[str, ...]] = {
 }
 """Actions that are pressed, with what each needs; discards are made by hand, and read."""
 
+_OWN_TILES: Mapping[str, int] = {"chi": 2, "pong": 2, "kong_open": 3}
+"""How many own tiles a claim takes."""
+
+_KONGS = ("kong_concealed", "kong_added")
+_LAID = (*_OWN_TILES, *_KONGS)
+
 
 def follow_display(person: Person, view: SeatView, sight: Sight) -> Iterator[Intention]:
-    """A discard that was pressed in place of made: the tile is laid there now."""
+    """A draw or a discard that was pressed in place of made: the tile is drawn, or laid there, now."""
     play = view.play
     if view.sensing != "full" or view.phase != "play" or play is None or view.me.tiles is None:
         return
     told = next((lie for seat, lie in play.discards.items() if seat == person.seat), ())
     lying = sight.discards[person.seat]
     last = play.last
+    mine = play.turn == person.seat or (play.stage == "window" and play.source == person.seat)
+    if mine and len(sight.hand) % 3 == 1 and len(told) - len(lying) in (0, 1):
+        # Told as drawn, and discarded perhaps, before it has been: what the table takes for drawn is drawn now.
+        positions = undrawn(view, sight)
+        if len(positions) == 1:
+            yield Intention("take", {"positions": positions}, pace="reaction")
+        return
     if last is not None and (last.seat, play.turn == person.seat) == (person.seat, False) and len(told) == len(lying):
         # Claimed already, though it has not been laid yet: whoever claimed it waits for it.
         if last.tile in sight.hand and len(sight.hand) % 3 == 2:
@@ -112,6 +126,7 @@ def _turn(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[
     discards = [{"name": "discard", "tile": tile} for tile in texts(want, "discards")]
     action = chosen(person, view, sight, number, [*options, *discards])
     if action is not None:
+        yield from _silently(person, view, sight, want, action)
         yield _done(want, action)
 
 
@@ -125,7 +140,7 @@ def _unread_discard(person: Person, view: SeatView, sight: Sight, want: Want) ->
 
 
 def _claim(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
-    if len(sight.hand) % 3 != 1:
+    if len(sight.hand) % 3 != 1 or _melds_laid(person, sight) - _melds_told(person, view):
         return
     number = number_of(view, sight) or 0
     options = _options(want)
@@ -136,6 +151,7 @@ def _claim(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
     yield from _false(person, view, want, number, options, "pinghu")
     action = chosen(person, view, sight, number, options, text(want, "tile"))
     if action is not None:
+        yield from _silently(person, view, sight, want, action)
         yield _pressed(want, action)
 
 
@@ -197,6 +213,9 @@ def _count_wrong(person: Person, view: SeatView, sight: Sight, want: Want) -> It
         return
     if lying == expected:
         return
+    if zone == "melds" and lying > expected:
+        yield Intention("undo_meld", pace="lay")
+        return
     honest = person.chance("admits", view.hand, number_of(view, sight)).random() < 0.5
     forgot = _forgot_to_draw(view, sight)
     if forgot and honest and "admit" in want.actions:
@@ -205,8 +224,6 @@ def _count_wrong(person: Person, view: SeatView, sight: Sight, want: Want) -> It
         yield Intention("take_back", pace="lay")
     elif zone == "hand" and lying > expected:
         yield Intention("put_back", pace="lay")
-    elif zone == "melds" and lying > expected:
-        yield Intention("undo_meld", pace="lay")
     elif "admit" in want.actions:
         yield Intention("admit", want=want.id, pace="think")
 
@@ -263,6 +280,23 @@ def _false(
     tapped = person.slip("false_win", view.hand, number)
     if tapped and rules.false_win == "refuse" and "hu" in want.actions:
         yield _pressed(want, Action("hu", way=way), tapped)
+
+
+def _silently(person: Person, view: SeatView, sight: Sight, want: Want, action: Action) -> Iterator[Intention]:
+    """A claim or a kong of one's own that hands lay in place of pressing it."""
+    if person.hands_only or action.name not in _LAID:
+        return
+    slip = person.slip("no_press", view.hand, number_of(view, sight) or 0)
+    source, tile = text(want, "source"), text(want, "tile")
+    if not slip:
+        return
+    if action.name in _KONGS:
+        arguments = {"kind": action.name.removeprefix("kong_"), "tile": action.tile}
+        yield Intention("kong", arguments, pace="claim", slip=slip)
+    elif sight.discards[source][-1:] == (tile,):
+        own = list(action.tiles) or [tile] * _OWN_TILES[action.name]
+        meld = {"kind": action.name, "from": source, "tile": tile, "own": own}
+        yield Intention("meld", meld, pace="claim", slip=slip)
 
 
 def _draws_twice(person: Person, view: SeatView, sight: Sight, number: int) -> Iterator[Intention]:

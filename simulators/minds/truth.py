@@ -11,6 +11,7 @@ from engine.counting import water_of
 from engine.melds import Meld
 from engine.outcome import Foul, HandEnd, Held, Outcome, Win
 from engine.ruleset import Ruleset
+from engine.scoring import buy_and_top
 from engine.settlement import Settlement, settle_outcome
 from engine.tiles import SEATS, is_flower
 from engine.water import last_tile_water, set_water
@@ -68,7 +69,8 @@ def expected(view: SeatView, sight: Sight) -> Settlement | None:
     held_chips = view.match.chips if view.match is not None else None
     chips = None if held_chips is None else {str(seat): chips for seat, chips in held_chips.items()}
     try:
-        return settle_outcome(rules, HandEnd(view.dealer, gold, _outcome(over), known, steps), chips)
+        buy, top = buy_and_top(view.dealer, {str(seat): points for seat, points in (view.bids or {}).items()})
+        return settle_outcome(rules, HandEnd(view.dealer, gold, _outcome(over), known, steps, buy, top), chips)
     except Refused:
         return None
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from engine.opening import Lines, Taking, lines, taking
+from engine.opening import Lines, Taking, lines, side_positions, taking
 from engine.ruleset import Ruleset, RulesetError, load_ruleset
 from protocol.mqtt.views import SeatView
 from simulators.sight import Sight
@@ -82,6 +82,20 @@ def tail_is_off(view: SeatView, sight: Sight) -> int:
     if not end or shown is None or shown == end[0] or shown not in order:
         return 0
     return 1 if order.index(end[0]) > order.index(shown) else -1
+
+
+def undrawn(view: SeatView, sight: Sight) -> list[str]:
+    """Level full: where a tile stands that the display takes for drawn; what lies open there is the gold."""
+    rules = _ruleset(view.rules)
+    if rules is None or view.layout is None or view.wall is None:
+        return []
+    gone = [
+        position
+        for side, bits in view.wall.items()
+        for position, stands in zip(side_positions(rules, view.layout, side), bits, strict=True)
+        if stands == "0"
+    ]
+    return [position for position in gone if sight.stands(position) and position not in sight.flipped]
 
 
 def from_tail(view: SeatView, sight: Sight, count: int) -> list[str]:

@@ -15,8 +15,11 @@ from click.testing import CliRunner
 
 from cli.demo import demo
 from cli.demo_lines import _LINES
+from cli.demo_parts import DemoOptions, Parts
 from cli.demo_story import Felt, Story, sorting_line
 from cli.simulate import simulate
+from controller.private_broker import PrivateBroker
+from controller.settings import load_settings
 from simulators.sight import public_sight
 from simulators.world import World
 
@@ -199,3 +202,22 @@ def _running(folder: Path) -> list[str]:
             if str(folder) in words and " demo " not in words:
                 found.append(words)
     return found
+
+
+@pytest.mark.parametrize(("speed", "timers"), [("1", 1.0), ("10", 10.0), ("max", 20.0)])
+@pytest.mark.parametrize("port", [8480, None])
+def test_whoever_sits_at_a_page_has_the_time_of_a_real_table(
+    tmp_path: Path, speed: str, timers: float, port: int | None
+) -> None:
+    """`--speed` hurries the machine and simulated people, and windows and objections only where there are no pages."""
+    broker = PrivateBroker(tmp_path / "broker", "demo", unix=True)
+    options = DemoOptions("new-xiamen-120", "zhitui", "full", "read", 1, speed, 1, port)
+    parts = Parts(tmp_path, options, broker)
+    parts.config.write_text(parts._settings(), encoding="utf-8")
+    timing = load_settings(parts.config, {}).timing
+    assert timing.speed == timers
+    people, object_s = timing.people_speed, timing.object_ms / timing.speed / 1000
+    if port is not None:
+        assert people == 1.0 and 3.0 <= object_s <= 4.0
+    else:
+        assert people == (1.0 if speed == "max" else timers) and object_s == 4.0 / timers

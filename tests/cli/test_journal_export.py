@@ -61,7 +61,7 @@ class Kept:
             state = apply(state, event)
 
     async def _store(self) -> None:
-        kept, _ = open_journal(self.path, lambda events: sum(1 for _ in events))
+        kept, _ = open_journal(self.path, lambda events, *since: sum(1 for _ in events))
         kept.begin_epoch(1)
         stamp = Stamp(1_700_000_000_000, 0, "synced")
         await kept.append(self._events, stamp, 1, (), [record for _, record in self._records])

@@ -156,6 +156,10 @@ async def test_an_open_centre_is_waited_for_and_a_late_table_is_told(tmp_path: P
         await table.state(lambda data: data["phase"] == "push_in")
         code, line = await parks(table, "--wait", "1", "--reason", "time")
         assert (code, line) == (3, f"Error: {TABLE} is not parked after 1 s (phase push_in); it still will be")
+        assert await parks(table, "--unpark") == (0, f"{TABLE} was not parked (ready)")
+        await table.state(lambda data: data["use"] == "playing", 5)
+        code, line = await parks(table, "--wait", "1", "--reason", "time")
+        assert (code, line) == (3, f"Error: {TABLE} is not parked after 1 s (phase push_in); it still will be")
         assert await parks(table) == (0, f"{TABLE} is parked (time); the match is kept")
         await table.state(lambda data: data["use"] == "closing" and data["machine"]["centre"] == "down", 5)
 
@@ -179,6 +183,7 @@ async def test_a_critical_fault_parks_the_table_and_a_person_lets_it_go_on(tmp_p
 async def test_a_match_that_starts_by_itself_waits_until_a_parked_table_goes_on(tmp_path: Path) -> None:
     async with WholeTable(tmp_path, people="", autostart=False) as table:
         await available(table, "ready")
+        assert await parks(table, "--unpark") == (0, f"{TABLE} was not parked (ready)")
         assert await parks(table, "--reason", "power") == (0, f"{TABLE} is parked (power)")
         table.autostart = True
         table.write_config()

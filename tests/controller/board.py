@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import pty
 import random
 import tty
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from protocol.serial import messages as serial
 from protocol.serial.events import Delivered, LinkLost
+from protocol.serial.frames import FrameDecoder, FrameKind
 from protocol.serial.link import Link
 from protocol.serial.operations import OperationMemory
 
@@ -28,6 +30,7 @@ class Board:
         self.gear: tuple[int, tuple[int, int, int, int]] = (0, (0, 0, 0, 0))
         self.stop_reason = ""
         self.centre: Any = "down"
+        self.vouch = "yes"
         self.set_up = 0
         self.sorted_set = 0
         self.felt_sets = 0
@@ -35,8 +38,18 @@ class Board:
         self.hold = False
         self.deaf = False
         self.refuse: Callable[[Any], Any] = lambda operation: None
+        self.on_line: Callable[[bytes], Iterable[bytes]] = lambda data: (data,)
+        """What really goes on to the line of what the board says, piece by piece."""
+        self.from_line: Callable[[bytes], Iterable[bytes]] = lambda data: (data,)
+        """What the board is given of what comes from the line, piece by piece."""
+        self.reset_on_open = False
+        """Whoever opens the port resets the board, as DTR does on many."""
         self.refuse_gear: Any = ""
         self.button_in = False
+        self.shown: set[str] = {"lid_closed", "centre_down", "walls_down", "dice_still"}
+        """The sensors whose bits are set."""
+        self.values: Any = (24_000, 120, 3081, 3131, 930, 930, 930, 930)
+        self.walls: Any = "down"
         self.standing: list[serial.FaultRaised] = []
         self.executed: Counter[str] = Counter()
         self.asked: list[Any] = []
@@ -45,6 +58,7 @@ class Board:
         self.losses: list[str] = []
         self.memory = OperationMemory()
         self._random = random.Random(5)
+        self._opened_by = 0
         self._master = self._slave = -1
         self._link = self._new_link()
         self._timer: asyncio.TimerHandle | None = None
@@ -100,11 +114,24 @@ class Board:
         """End the oldest running operation."""
         op = self.memory.running[0]
         kind = next(message for message in self.asked if getattr(message, "op", None) == op)
+        if isinstance(kind, serial.SortStart) and outcome == "done":
+            self.sorted_set = kind.set_no
         found = self._values(kind) if values is None else values
-        result = self.memory.finish(op, outcome, fault, "", found if outcome == "done" else b"")
+        result = self.memory.finish(op, outcome, fault, "", found if outcome == "done" or values else b"")
         if self._link.connected:
             self._link.send(result)
             self._pump()
+
+    @contextlib.contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Neither read nor say anything meanwhile: a test writes to the line itself."""
+        loop = asyncio.get_running_loop()
+        loop.remove_reader(self._master)
+        if self._timer is not None:
+            self._timer.cancel()
+        yield
+        loop.add_reader(self._master, self._readable)
+        self._tick()
 
     async def until(self, condition: Callable[[], bool]) -> None:
         """Wait until something has come true at the board."""
@@ -127,7 +154,26 @@ class Board:
             data = os.read(self._master, 4096)
         except OSError:
             return
-        self._handle(self._link.receive(data, self._now()))
+        for piece in self.from_line(data):
+            self._resets(piece)
+            self._handle(self._link.receive(piece, self._now()))
+
+    def _resets(self, data: bytes) -> None:
+        """The first HELLO with a new number shows that the port was opened."""
+        for frame in FrameDecoder().feed(data) if self.reset_on_open else ():
+            if frame.kind == FrameKind.HELLO and frame.session != self._opened_by:
+                self._opened_by = frame.session
+                self.reboot()
+
+    def stall(self) -> None:
+        """The board stands still: it reads nothing, says nothing and knows nothing of time."""
+        asyncio.get_running_loop().remove_reader(self._master)
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def wake(self) -> None:
+        """It goes on, with everything that has come meanwhile before it."""
+        asyncio.get_running_loop().add_reader(self._master, self._readable)
 
     def _handle(self, events: Any) -> None:
         for event in events:
@@ -155,10 +201,14 @@ class Board:
                 running = self.memory.running
                 send(
                     serial.Status(
-                        req, self.centre, "down", self.set_up, self.sorted_set, 0, self.felt_sets, self.stop_reason,
+                        req, self.centre, self.walls, self.set_up, self.sorted_set, 0, self.felt_sets, self.stop_reason,
                         running[0] if running else None,
                     )
                 )  # fmt: skip
+            case serial.VouchCentre(req=req):
+                self.asked.append(message)
+                if self.vouch != "silent":
+                    send(serial.CentreVouched(req, self.vouch == "yes"))
             case serial.SetGear(req=req, tiles=tiles, stacks=stacks):
                 self.asked.append(message)
                 if self.refuse_gear:
@@ -166,6 +216,9 @@ class Board:
                     return
                 self.gear = (tiles, stacks)
                 send(serial.GearSet(req, True))
+            case serial.EmergencyStop(reason=reason):
+                self.asked.append(message)
+                self.latch(self.stop_reason or reason)
             case serial.ClearStop(req=req):
                 self.asked.append(message)
                 if self.button_in:
@@ -176,6 +229,9 @@ class Board:
             case serial.DiceQuery(req=req):
                 self.asked.append(message)
                 send(serial.DiceFaces(req, self.dice.known, self.dice.dice, self.dice.moving))
+            case serial.SensorsQuery(req=req):
+                bits = sum(1 << bit for bit, name in enumerate(serial.SENSOR_BITS) if name in self.shown)
+                send(serial.Sensors(req, bits, self.values))
             case serial.CountersQuery(req=req):
                 send(serial.Counters(req, 3, (0,) * 6, (0,) * 6))
             case _ if isinstance(message, serial.OPERATIONS):
@@ -210,8 +266,8 @@ class Board:
         if self._master < 0:
             return
         data = self._link.outgoing(self._now())
-        if data:
-            os.write(self._master, data)
+        for piece in self.on_line(data) if data else ():
+            os.write(self._master, piece)
         deadline = self._link.next_deadline()
         if self._timer is not None:
             self._timer.cancel()

@@ -112,10 +112,12 @@ class Session:
 
     def __init__(self, on_message: Callable[[str, bytes, bool], None], hear: Callable[[str, bytes, str], None]) -> None:
         self.counters = SimpleNamespace(
-            attempts=1, connections=1, received=0, published=0, dropped=0, said_again=0, refused_retained=0
+            attempts=1, connections=1, received=0, published=0, dropped=0, said_again=0, refused_retained=0,
+            denied=0,
         )
         self.connected = True
         self.waiting = 0
+        self.unsaid: frozenset[str] = frozenset()
         self.on_message = on_message
         self._hear = hear
         self._stopped = asyncio.Event()
@@ -129,7 +131,7 @@ class Session:
     def set_retained(self, topic: str, payload: bytes | None) -> None:
         self._hear(topic, payload or b"", "retained")
 
-    def publish(self, topic: str, payload: bytes, qos: int = 1) -> None:
+    def publish(self, topic: str, payload: bytes, qos: int = 1, keep: bool = True) -> None:
         self._hear(topic, payload, f"qos {qos}")
 
 
@@ -148,6 +150,8 @@ class Machine:
         self._wall, self._dice, self._hear = list(wall), iter(list(dice)), hear
         self._begun: set[str] = set()
         self._lamps: Any = None
+        self.lamps = SimpleNamespace(show=self.show)
+        self.times = SimpleNamespace(learned={})
         asyncio.get_running_loop().call_later(0.5, changed)
 
     async def where_sets_are(self) -> tuple[str, ...]:
@@ -156,7 +160,7 @@ class Machine:
     def set_gear(self, gear: Any) -> None:
         pass
 
-    def reconcile(self, wants: Iterable[Want], stop: str = "", faults: Iterable[Any] = ()) -> None:
+    def reconcile(self, wants: Iterable[Want], stop: str = "", faults: Iterable[Any] = (), *more: Any) -> None:
         for want in wants:
             name = str(want.id)
             if want.kind == "operation" and name not in self._begun:

@@ -15,7 +15,8 @@ from protocol.mqtt.topics import SEATS, STREAMS, Topics
 TABLE = "hall-7"
 TOPICS = Topics(TABLE)
 NOBODY = ""
-ROLES = (TABLE, *(f"{TABLE}-{seat}" for seat in SEATS), f"{TABLE}-view", f"{TABLE}-web", "parlor", NOBODY)
+SERVICE = f"{TABLE}-service"
+ROLES = (TABLE, *(f"{TABLE}-{seat}" for seat in SEATS), f"{TABLE}-view", f"{TABLE}-web", SERVICE, "parlor", NOBODY)
 SEAT_ROLES = {f"{TABLE}-{seat}": seat for seat in SEATS}
 
 EVERY_TOPIC = (
@@ -30,8 +31,13 @@ EVERY_TOPIC = (
     *(TOPICS.seat(seat) for seat in SEATS),
     *(TOPICS.seat_input(seat) for seat in SEATS),
     *(TOPICS.event(stream) for stream in STREAMS),
+    TOPICS.service,
     TOPICS.command("park"),
+    TOPICS.command("service"),
+    TOPICS.command("status"),
+    TOPICS.command("restart"),
     TOPICS.response("counter"),
+    TOPICS.response("service"),
     *(TOPICS.pairing(step) for step in ("request", "grant", "refused", "release", "state")),
     f"{TOPICS.base}/seat/E/secret",
     f"{TOPICS.base}/unknown",
@@ -53,8 +59,12 @@ FROM_TABLE = {
     TOPICS.ledger,
     TOPICS.config_reported,
     TOPICS.response("counter"),
+    TOPICS.response("service"),
+    TOPICS.service,
 }
-FROM_PARLOR = {TOPICS.command("park"), TOPICS.config_desired, TOPICS.ledger_ack}
+SERVICE_COMMANDS = {TOPICS.command("service"), TOPICS.command("status"), TOPICS.command("restart")}
+COMMANDS = {TOPICS.command("park"), *SERVICE_COMMANDS}
+FROM_PARLOR = {*COMMANDS, TOPICS.config_desired, TOPICS.ledger_ack}
 INPUTS = {TOPICS.seat_input(seat) for seat in SEATS}
 OWN_RETAINED = {*PUBLIC, TOPICS.config_reported, *(TOPICS.seat(seat) for seat in SEATS)}
 
@@ -72,19 +82,26 @@ def may_hear(role: str) -> set[str]:
     return {
         f"{TABLE}-view": PUBLIC,
         f"{TABLE}-web": {TOPICS.availability, *PAIRING_OF_TABLE, TOPICS.pairing("state")},
-        "parlor": FROM_TABLE - {TOPICS.seat(seat) for seat in SEATS},
+        SERVICE: {TOPICS.availability, TOPICS.service, TOPICS.response("service")},
+        "parlor": FROM_TABLE - {TOPICS.seat(seat) for seat in SEATS} - {TOPICS.service},
         NOBODY: {TOPICS.availability},
     }[role]
 
 
 def may_say(role: str) -> set[str]:
     if role == TABLE:
-        # It empties what should never have been retained: inputs, commands, pairing requests.
-        cleared = {*INPUTS, TOPICS.command("park"), TOPICS.pairing("request"), TOPICS.pairing("refused")}
+        # It empties what should never have been retained: inputs, commands, acknowledgements, pairing requests.
+        cleared = {*INPUTS, *COMMANDS, TOPICS.ledger_ack, TOPICS.pairing("request"), TOPICS.pairing("refused")}
         return {*FROM_TABLE, *PAIRING_OF_TABLE, *cleared}
     if role in SEAT_ROLES:
         return {TOPICS.seat_input(SEAT_ROLES[role])}
-    return {f"{TABLE}-view": set(), f"{TABLE}-web": PAIRING_OF_WEB, "parlor": FROM_PARLOR, NOBODY: set()}[role]
+    return {
+        f"{TABLE}-view": set(),
+        f"{TABLE}-web": PAIRING_OF_WEB,
+        SERVICE: SERVICE_COMMANDS,
+        "parlor": FROM_PARLOR,
+        NOBODY: set(),
+    }[role]
 
 
 @pytest.fixture(scope="module")

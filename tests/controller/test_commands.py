@@ -50,7 +50,9 @@ class Desk:
         self.noted_before: list[bool] = []
         self._notes = notes
         publisher = Publisher("test-desk", EPOCH, self.clock, self)
-        handlers = {"status": self._handle, "end": self._handle, "start_match": self._never_done}
+        handlers = {
+            "status": self._handle, "end": self._handle, "start_match": self._never_done, "service": self._handle,
+        }  # fmt: skip
         self.desk = CommandDesk(publisher, self.clock, Metrics(), handlers, notes)
 
     def set_retained(self, topic: str, payload: bytes | None) -> None:
@@ -133,3 +135,31 @@ async def test_another_senders_id_is_another_command() -> None:
     await desk.says("end", "a")
     assert await desk.says("end", "a", client="tablet") == DONE
     assert desk.carried_out == ["a", "a"]
+
+
+async def test_what_a_repairer_moves_is_noted_and_what_he_looks_at_is_not() -> None:
+    notes = Notes()
+    desk = Desk(notes)
+    soon = {"not_after_ms": 10_000}
+    assert await desk.says("service", "j", args={"action": "jog", "motor": "walls"}, **soon) == DONE
+    assert await desk.says("service", "j", args={"action": "jog", "motor": "walls"}, **soon) == DONE
+    assert desk.carried_out == ["j"], "a duplicate moves nothing"
+    noted = dict(notes.values)
+    for number in range(REMEMBERED + 1):
+        assert await desk.says("service", f"s{number}", args={"action": "sensors"}, **soon) == DONE
+    assert notes.values == noted
+    again = Desk(notes)
+    assert await again.says("service", "j", args={"action": "jog", "motor": "walls"}, **soon) == DONE
+    assert again.carried_out == [], "nor does it after a start"
+
+
+async def test_what_a_repairer_asks_for_is_meant_for_now() -> None:
+    desk = Desk(Notes())
+    jog = {"action": "jog", "motor": "walls"}
+    assert await desk.says("service", "far", args=jog) == [("rejected", "expiry_too_far")]
+    desk.clock._began -= 60
+    assert await desk.says("service", "late", args=jog, not_after_ms=59_000) == [("rejected", "expired")]
+    assert await desk.says("service", "never", args=jog, epoch=None, not_after_ms=None) == [("rejected", "no_expiry")]
+    fly = {"action": "fly"}
+    assert await desk.says("service", "what", args=fly, not_after_ms=70_000) == [("rejected", "bad_value")]
+    assert desk.carried_out == []

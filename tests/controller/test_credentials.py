@@ -30,7 +30,8 @@ from protocol.mqtt.topics import TopicError
 def test_every_user_has_a_password_of_its_own() -> None:
     made = make_credentials("hall-7")
     assert set(made) == {
-        "hall-7", "hall-7-E", "hall-7-S", "hall-7-W", "hall-7-N", "hall-7-view", "hall-7-web", "parlor",
+        "hall-7", "hall-7-E", "hall-7-S", "hall-7-W", "hall-7-N", "hall-7-view", "hall-7-web", "hall-7-service",
+        "parlor",
     }  # fmt: skip
     assert len(set(made.values())) == len(made)
     assert all(len(password) >= 32 for password in made.values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import time
 import urllib.request
 from typing import Any
@@ -102,9 +101,6 @@ async def test_commands_are_answered_once_and_only_known_ones_act(
     await say(broker, "parlor", TOPICS.command("status"), command("s"))
     done = await ear.until(response, lambda said: said["data"]["outcome"] == "done")
     assert done["data"]["result"]["phase"] == "idle" and outcomes("s") == ["accepted", "done"]
-    await say(broker, "parlor", TOPICS.command("lock"), command("p", epoch=1, not_after_ms=600_000))
-    rejected = await ear.until(response, lambda said: said["data"]["id"] == "p")
-    assert (rejected["data"]["outcome"], rejected["data"]["code"]) == ("rejected", "not_available")
     await say(broker, "parlor", TOPICS.command("start_match"), command("n"))
     rejected = await ear.until(response, lambda said: said["data"]["id"] == "n")
     assert rejected["data"]["code"] == "no_expiry"
@@ -145,7 +141,8 @@ async def test_a_match_from_afar_is_an_offer_that_a_press_at_the_table_starts(
     assert done["data"]["result"] == args
     for seat in SEATS:
         await ear.until(TOPICS.seat(seat), lambda view: offered(view) == args)
-    assert list(read_events(settings.journal.path)) == [] and not board.executed
+    stored = {event.type for event in read_events(settings.journal.path)}
+    assert stored <= {"Audited"} and not board.executed
     await running.end()
     again = await begin(settings)
     await ear.until(TOPICS.seat("W"), lambda view: view["epoch"] == 2 and offered(view) == args)
@@ -183,6 +180,7 @@ async def test_a_command_played_again_after_a_restart_is_answered_and_not_carrie
     await ear.available("ready")
     response = TOPICS.response("hub-1")
     valid = {"not_after": int(time.time() * 1000) + 300_000, "clock": "synced"}
+    running.daemon._desk._clock._look = lambda: "synced"
     running.daemon._desk._clock._look_at = 0.0
     offer = command("o", **valid, args={"rules": "quanzhou-seed"})
     await say(broker, "parlor", TOPICS.command("start_match"), offer)
@@ -297,23 +295,6 @@ async def test_with_nothing_known_of_its_past_a_table_waits_to_be_adopted(
     await ear.available("ready")
     assert (adopted.begun.epoch, adopted.begun.boot) == (1, "adopted")
     await adopted.end()
-
-
-async def test_when_the_disk_takes_no_more_nothing_is_acted_on_and_the_table_says_offline(
-    running: Running, ear: Ear, board: Board, broker: PrivateBroker, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await ear.available("ready")
-
-    def full(*_: Any) -> None:
-        raise sqlite3.OperationalError("database or disk is full")
-
-    monkeypatch.setattr(running.begun.journal, "_append", full)
-    await press(broker, ear, "E", "go", "start", "start")
-    with pytest.raises(ExceptionGroup) as ended:
-        await running.task
-    assert "disk is full" in str(ended.value.exceptions[0])
-    assert (await ear.available("offline"))["data"]["reason"] == "failed"
-    assert not board.executed and not any("/event/" in topic for topic, _ in ear.heard)
 
 
 async def test_an_engine_that_fails_costs_one_input_and_never_the_hand(

@@ -1,8 +1,7 @@
-"""The journal: what is acknowledged is there after a kill; what is damaged is kept aside and said (F6, F17)."""
+"""The journal: what is acknowledged is there after a kill, numbers have no gaps, copies are noticed."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -17,7 +16,6 @@ from controller.clock import Stamp
 from controller.epoch import EpochFile, next_epoch, read_epoch_file, write_epoch_file
 from controller.journal import (
     Journal,
-    JournalDamaged,
     JournalError,
     NewEvent,
     NewPublished,
@@ -31,8 +29,12 @@ from engine.events import EVENT_TYPES
 STAMP = Stamp(1_700_000_000_000, 12, "unsynced")
 
 
-def count(events: Iterator[StoredEvent]) -> int:
+def count(events: Iterator[StoredEvent], *since: int) -> int:
     return sum(1 for _ in events)
+
+
+def every(events: Iterator[StoredEvent], *since: object) -> list[StoredEvent]:
+    return list(events)
 
 
 def event(number: int, hand: int = 1) -> NewEvent:
@@ -51,7 +53,7 @@ async def test_events_and_facts_come_back_as_they_were_stored(tmp_path: Path) ->
     identity = journal.journal_id
     await journal.close()
 
-    again, stored = open_journal(path, list)
+    again, stored = open_journal(path, every)
     assert [(e.n, e.hand, e.type, e.body) for e in stored] == [
         (1, 1, "TakeShown", {"n": 1}),
         (2, 1, "TakeShown", {"n": 2}),
@@ -79,7 +81,7 @@ from controller.clock import Stamp
 from controller.journal import NewEvent, NewPublished, open_journal
 
 async def main():
-    journal, _ = open_journal(Path(sys.argv[1]), lambda events: sum(1 for _ in events))
+    journal, _ = open_journal(Path(sys.argv[1]), lambda events, *since: sum(1 for _ in events))
     journal.begin_epoch(1)
     number = journal.next_seq
     while True:
@@ -105,7 +107,7 @@ def test_what_was_acknowledged_is_there_after_kill_9_and_whole(tmp_path: Path, a
             break
     acknowledged = max([acknowledged, *(int(line) for line in process.stdout if line.strip())])
     process.wait(timeout=10)
-    journal, stored = open_journal(path, list)
+    journal, stored = open_journal(path, every)
     assert journal.last_seq >= acknowledged
     assert len(stored) == 2 * journal.last_seq
     assert journal.opening.damaged is None and not journal.opening.copied
@@ -119,67 +121,6 @@ async def filled(path: Path, events: int = 40) -> int:
     identity = journal.journal_id
     await journal.close()
     return identity
-
-
-@pytest.mark.parametrize("how", ["header", "page", "zeros", "text"])
-async def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(tmp_path: Path, how: str) -> None:
-    path = tmp_path / "t.journal"
-    identity = await filled(path)
-    content = bytearray(path.read_bytes())
-    match how:
-        case "header":
-            content[0:16] = b"not a database!!"
-        case "page":
-            content[4096 : 4096 + 1000] = os.urandom(1000)
-        case "zeros":
-            content[:] = bytes(len(content))
-        case "text":
-            content[:] = b"hello"
-    path.write_bytes(content)
-    journal, found = open_journal(path, count)
-    assert found == 0 and journal.journal_id != identity and journal.opening.reason
-    aside = journal.opening.damaged
-    assert aside is not None and aside.read_bytes() == bytes(content) and "damaged-" in aside.name
-    assert read_epoch_file(path) == EpochFile(f"{identity:016x}", 4)
-    await journal.close()
-
-
-async def test_events_that_do_not_fold_are_damage_too(tmp_path: Path) -> None:
-    path = tmp_path / "t.journal"
-    await filled(path)
-    folds = 0
-
-    def fold(events: Iterator[StoredEvent]) -> int:
-        nonlocal folds
-        folds += 1
-        if count(events):
-            raise JournalDamaged("event 7 does not follow")
-        return 0
-
-    journal, _ = open_journal(path, fold)
-    assert folds == 2 and journal.opening.reason == "event 7 does not follow"
-    await journal.close()
-
-
-async def test_a_missing_event_is_noticed(tmp_path: Path) -> None:
-    path = tmp_path / "t.journal"
-    await filled(path)
-    with sqlite3.connect(path) as connection:
-        connection.execute("DELETE FROM events WHERE n = 5")
-    connection.close()
-    journal, _ = open_journal(path, count)
-    assert "event 5 is missing" in journal.opening.reason
-    await journal.close()
-
-
-async def test_a_lost_or_emptied_journal_is_not_taken_for_a_new_table(tmp_path: Path) -> None:
-    path = tmp_path / "t.journal"
-    await filled(path)
-    path.write_bytes(b"")
-    journal, _ = open_journal(path, count)
-    assert journal.opening.lost
-    assert next_epoch(journal.epoch, read_epoch_file(path), None) == 5
-    await journal.close()
 
 
 async def test_a_copy_goes_on_under_a_new_id(tmp_path: Path) -> None:
@@ -286,8 +227,8 @@ def test_the_hand_in_play_is_withheld_and_an_ended_one_told() -> None:
 
 
 async def test_only_so_many_facts_stay_replayable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("controller.journal.PUBLISHED_KEPT", 10)
-    monkeypatch.setattr("controller.journal._PRUNE_EVERY", 5)
+    monkeypatch.setattr("controller.journal.pruning.PUBLISHED_KEPT", 10)
+    monkeypatch.setattr("controller.journal.store._PRUNE_EVERY", 5)
     journal: Journal
     journal, _ = open_journal(tmp_path / "t.journal", count)
     for seq in range(1, 26):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
 import pytest
 
 from controller.core import MOST_PENDING
-from controller.journal import read_events
+from controller.journal import read_events, read_ledger
 from controller.private_broker import PrivateBroker
 from controller.records import NewRecord
 from controller.settings import Settings
@@ -122,6 +123,78 @@ async def test_a_start_at_the_table_takes_what_was_offered(
     assert state["data"]["options"] == {"claim_window_ms": 5000}
     assert (state["data"]["match"]["hands"], state["data"]["match"]["stage"]) == (4, "seating")
     assert state["data"]["dice"]["purpose"] == "seat"
+
+
+def asked(view: dict[str, Any]) -> set[str]:
+    return {want["verb"] for want in view["data"]["me"]["wants"]}
+
+
+async def test_a_locked_table_begins_nothing_says_so_at_the_seats_and_keeps_it_over_a_start(
+    parlor: Parlor, running: Running, broker: PrivateBroker, ear: Ear, board: Board, settings: Settings
+) -> None:
+    view = await ear.until(TOPICS.seat("E"), lambda view: "start" in asked(view))
+    old = next(want["id"] for want in view["data"]["me"]["wants"] if want["verb"] == "start")
+    assert await parlor.does("lock") == {"locked": True}
+    assert await parlor.does("lock") == {"locked": True}, "locked is locked"
+    for seat in "ESWN":
+        view = await ear.until(TOPICS.seat(seat), lambda view: "locked" in asked(view))
+        assert "start" not in asked(view) and all(not want["actions"] for want in view["data"]["me"]["wants"])
+        assert view["data"]["locked"]
+    assert await parlor.refused("start_match") == "table_locked"
+    assert await parlor.refused("open") == "table_locked"
+    body = {"id": "sly", "epoch": 1, "want": old, "action": "start", "params": {}}
+    await say(broker, f"{TABLE}-E", TOPICS.seat_input("E"), body)
+    assert (await ear.answer("E", "sly"))["code"] == "table_locked"
+    assert board.executed["SortStart"] == 0 and running.daemon._core.state.phase == "idle"
+    await running.end()
+    again = await begin(settings)
+    await ear.until(TOPICS.seat("W"), lambda view: view["epoch"] == 2 and "locked" in asked(view))
+    assert (await parlor.does("status", epoch=2))["locked"]
+    assert await parlor.does("unlock", epoch=2) == {"locked": False}
+    await ear.until(TOPICS.seat("W"), lambda view: view["epoch"] == 2 and "start" in asked(view))
+    await again.end()
+
+
+async def test_a_match_that_is_played_goes_on_at_a_locked_table(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    await start(broker, ear, board)
+    await parlor.does("lock")
+    await parlor.does("pause")
+    await parlor.does("pause", on=False)
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["locked"])
+    assert state["data"]["phase"] == "sorting" and state["data"]["use"] == "playing"
+    await parlor.does("unlock")
+    assert await parlor.refused("open") == "match_running"
+
+
+async def test_an_evening_is_opened_under_its_rules_and_closed_and_both_stand_in_the_ledger(
+    parlor: Parlor, running: Running, broker: PrivateBroker, ear: Ear, settings: Settings
+) -> None:
+    usual = offered(await ear.until(TOPICS.seat("E"), lambda view: bool(offered(view))))
+    assert await parlor.refused("open", rules="bridge") == "bad_value"
+    evening = {"rules": "quanzhou-seed", "layout": "zhitui"}
+    assert evening != usual
+    assert await parlor.does("open", **evening) == evening
+    assert await parlor.does("open", **evening) == evening
+    await ear.until(TOPICS.seat("S"), lambda view: offered(view) == evening and view["data"]["use"] == "open")
+    await running.end()
+    again = await begin(settings)
+    state = await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and said["data"]["phase"] == "idle")
+    assert state["data"]["use"] == "open"
+    assert offered(await ear.until(TOPICS.seat("S"), lambda view: view["epoch"] == 2)) == evening
+    await parlor.does("end", epoch=2)
+    await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and said["data"]["use"] == "free")
+    assert offered(await ear.until(TOPICS.seat("S"), lambda view: offered(view) == usual))
+    ended = await parlor.asks("end", epoch=2)
+    assert (ended["outcome"], ended["code"]) == ("failed", "no_match")
+    await again.end()
+    rows = [json.loads(row.envelope)["data"]["record"] for row in read_ledger(settings.journal.path)]
+    assert [(row["kind"], row["session"], row["by"]) for row in rows] == [
+        ("session_begun", 1, "parlor"),
+        ("session_ended", 1, "parlor"),
+    ]
+    assert rows[1]["restarts"] == 1 and rows[1]["matches"] == 0
 
 
 async def test_a_pause_is_shown_and_taken_back(parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board) -> None:

@@ -21,7 +21,6 @@ from prometheus_client import CollectorRegistry, Counter
 from controller.answers import REMEMBERED, SHOWN, Answers
 from controller.backoff import Backoff
 from controller.core import Speeds
-from controller.flight import KEPT, FlightLog
 from controller.health import HealthServer
 from controller.logs import configure_logging
 from controller.notify import Notifier
@@ -29,9 +28,6 @@ from controller.pairing import ASK_S, LONG_PRESS_MS, MOST_ASKING, NOTICE_S, Pair
 from engine.state import WantId
 from engine.wants import Want
 from protocol.mqtt.models import PairingRefused, PairingRequest, PairingState
-from protocol.serial.frames import Frame, FrameKind
-from protocol.serial.messages import Zone, encode_message
-from protocol.serial.recorder import FlightRecorder
 
 # -- systemd -----------------------------------------------------------------------------------------------------------
 
@@ -266,24 +262,7 @@ def test_seats_that_lose_their_display_are_told() -> None:
     assert pairing.devices["S"] == "b"
 
 
-# -- flight recordings -------------------------------------------------------------------------------------------------
-
-
-def test_recordings_are_few_and_hold_no_hidden_tile(tmp_path: Path) -> None:
-    recorder = FlightRecorder()
-    zone = encode_message(Zone("E", "hand", ("1m", "9p"), 90))
-    recorder.heard(Frame("mcu", FrameKind.DATA, 7, payload=zone), 1.0)
-    log = FlightLog(tmp_path / "flights", "/dev/kaijin-table")
-    for number in range(KEPT + 5):
-        (tmp_path / "flights").mkdir(exist_ok=True)
-        (tmp_path / "flights" / f"flight-dev-kaijin-table-20000101T0000{number:02}.jsonl").write_text("{}\n")
-    path = log.write(recorder, "silence", {"frames_in": 1}, now=100.0)
-    assert path is not None
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert lines[0]["reason"] == "silence" and lines[1]["message"] == "Zone"
-    assert "1m" not in path.read_text() and "9p" not in path.read_text()
-    assert len(list((tmp_path / "flights").iterdir())) == KEPT
-    assert log.write(recorder, "silence", {}, now=101.0) is None
+# -- time ----------------------------------------------------------------------------------------------------
 
 
 def test_people_have_their_own_time_while_the_machine_is_hurried() -> None:

@@ -108,7 +108,7 @@ async def played(tmp_path: Path) -> Path:
     """The journal of one hand that is over and one that is in play, walls and hands read."""
     walker = Walker("new-xiamen-120", sensing="full", hands=2, seed=3)
     path = tmp_path / "table.journal"
-    written, _ = open_journal(path, lambda events: sum(1 for _ in events))
+    written, _ = open_journal(path, lambda events, *since: sum(1 for _ in events))
     stored: list[NewEvent] = []
     walker.watch = lambda before, events, after: stored.extend(_as_stored(before.hand, events))
     walker.run(until=lambda state: state.hand == 2 and state.phase == "flowers")

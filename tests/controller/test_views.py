@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from pydantic_core import to_json
 
 from controller.live import Live, TableFacts
-from controller.views import HEAD_ROOM, lamps, public_view, seat_view
+from controller.views import HEAD_ROOM, lamps, public_events, public_view, seat_view
+from engine.events import BidSaid
 from engine.opening import wall_positions
 from engine.ruleset import load_ruleset, profiles
 from engine.state import State
@@ -16,6 +18,7 @@ from engine.table import new_state, wants
 from engine.tiles import SEATS
 from protocol.mqtt.envelope import MAX_BYTES
 from protocol.mqtt.views import PublicState, SeatView
+from tests.engine.tables import Told
 from tests.engine.walker import Walker
 
 LIVE = Live(TableFacts("new-xiamen-120", "zhitui", "none", "read", "guide", 2, 0))
@@ -46,6 +49,32 @@ def test_every_view_of_a_match_keeps_the_contract(name: str, layout: str, sensin
         assert len(to_json(view)) < MAX_BYTES - HEAD_ROOM
         for side, first, last, colour in lamps(state):
             assert side in SEATS and 1 <= first <= last <= 18 and colour in (*SEATS, "gold", "white")
+
+
+@pytest.mark.parametrize("sensing", ["none", "full"])
+def test_what_is_bid_lies_open_from_its_word_to_the_settlement(sensing: str) -> None:
+    """R36, P7: who has not spoken is told by being left out, and every seat sees the time that is left."""
+    table = Told("quanzhou-seed", sensing=sensing)
+    assert public_view(table.state, LIVE)["bids"] is None, "nothing is played"
+    table.run(lambda state: state.phase == "bids")
+    timers = {str(table.timer("bid_clock").id): 20_000}
+    live = replace(LIVE, timers=timers)
+    assert (public_view(table.state, live)["bids"], public_view(table.state, live)["phase"]) == ({}, "bids")
+    assert public_view(table.state, live)["window"] == {"kind": "bid", "left_ms": 20_000}
+    table.press("W", "bid", "bid", points=4)
+    for seat in SEATS:
+        view = seat_view(table.state, seat, live)
+        (asked,) = [want for want in view["me"]["wants"] if want["verb"] == "bid"]
+        assert view["bids"] == {"W": 4} and asked["left_ms"] == 20_000
+        assert asked["params"]["points"] == (4 if seat == "W" else None)
+    told = public_events(BidSaid("W", 4), table.state, table.state)
+    assert told == (("game", "bid", {"hand": 1, "seat": "W", "kind": "top", "points": 4}),)
+    table.elapse("bid_clock")
+    table.go("play", "opening")
+    assert public_view(table.state, LIVE)["bids"] == {"W": 4}
+    plain = Told("new-xiamen-120")
+    plain.run(lambda state: state.phase == "taking")
+    assert public_view(plain.state, LIVE)["bids"] is None, "no bids in these rules"
 
 
 def test_from_the_second_match_on_the_sums_of_the_evening_are_public() -> None:

@@ -68,7 +68,7 @@ window.measure = {
 },
 
   /** Texts whose contrast against what lies behind them is too low: 7 for the sentence, 4.5 elsewhere. */
-  contrast: () => {
+  contrast: (where = "#top *, #panel *, #bottom *, #cards *, #standing *, .over *") => {
   const parse = text => {
     const found = text.match(/[\d.]+/g).map(Number);
     const scale = text.startsWith("color(srgb") ? 255 : 1;
@@ -86,7 +86,7 @@ window.measure = {
     return [255, 255, 255, 1];
   };
   const out = [];
-  for (const node of document.querySelectorAll("#top *, #panel *, #bottom *, #cards *, #standing *, .over *")) {
+  for (const node of document.querySelectorAll(where)) {
     const own = [...node.childNodes].some(child => child.nodeType === 3 && child.textContent.trim());
     if (!own || !node.getClientRects().length || node.closest("svg")) continue;
     if (node.closest("button:disabled") || node.closest(".turns li:not(.now)")) continue;

@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         if arguments[1:]:
             draw_all(site, folder)
         else:
-            draw(site, folder, "large", ("opening_read",), "zh-Hans", "seat")
+            draw(site, folder, "large", ("felt_turn",), "zh-Hans", "seat")
         browser.close()
     return 0
 

@@ -106,6 +106,28 @@ def _paused(seat: str) -> View:
 # -- dice and taking ---------------------------------------------------------------------------------------------------
 
 
+def _bids(seat: str) -> View:
+    """East deals and has bought 10; North has bid nothing, the others have not spoken."""
+    view = _base(seat, "quanzhou-seed")
+    view |= {"phase": "bids", "base": 20, "bids": {"E": 10, "N": 0}, "window": {"kind": "bid", "left_ms": 21_000}}
+    kind = "buy" if seat == "E" else "top"
+    return _want(view, "bid", ["bid"], left_ms=21_000, kind=kind, most=20, points=view["bids"].get(seat))
+
+
+def _bids_first(seat: str) -> View:
+    """Nobody has spoken."""
+    view = _bids(seat)
+    view["bids"] = {}
+    view["me"]["wants"][0]["params"]["points"] = None
+    return view
+
+
+def _bids_played(seat: str) -> View:
+    """The hand that was bid on is played, with the most that there can be to tell."""
+    view = play_scenes.scene("felt_turn", seat)
+    return view | {"rules": "quanzhou-seed", "base": 40, "streak": 3, "bids": {"E": 40, "S": 35, "W": 40, "N": 15}}
+
+
 def _deal_roll(seat: str) -> View:
     view = _base(seat)
     view["phase"] = "deal_roll"
@@ -376,15 +398,31 @@ def _ended(seat: str) -> View:
     return view
 
 
+def _service(seat: str) -> View:
+    view = _taking(seat)
+    shown = {"act": "jog", "params": {"motor": "walls", "ms": 500}}
+    view["machine"]["service"] = {"who": "陈师傅", **shown}
+    view["me"]["wants"] = []
+    return view
+
+
+def _service_asked(seat: str) -> View:
+    view = _taking(seat)
+    view["notices"] = [{"code": "service_asked", "seat": "", "left_ms": 52_000, "params": {"who": "陈师傅"}}]
+    view["me"]["pairing"] = [{"code": "482913", "seat": "service", "name": "Chrome · Android"}]
+    return view
+
+
 _SCENES = {
     "idle": _idle, "sorting": _sorting, "lift": _lift, "push_in": _push_in, "count": _count, "fault": _fault,
     "stopped": _stopped, "link_lost": _link_lost, "paused": _paused, "deal_roll": _deal_roll, "rolling": _rolling,
+    "bids": _bids, "bids_first": _bids_first, "bids_played": _bids_played,
     "dice_pad": _dice_pad, "dice_check": _dice_check, "dice_lost": _dice_lost, "taking": _taking,
     "taking_read": _taking_read, "row": _row, "taking_bagua": _taking_bagua, "taking_144": _taking_144,
     "taking_136": _taking_136, "door": _door, "flowers": _flowers, "flowers_read": _flowers_read,
     "gold_roll": _gold_roll, "gold_face": _gold_face, "gold_check": _gold_check, "flip": _flip,
     "opening_none": _opening_none, "opening_read": _opening_read, "opening_two": _opening_two, "gold_144": _gold_144,
     "all_flowers": _all_flowers, "successor": _successor, "hand_check": _hand_check, "busy_sorting": _busy_sorting,
-    "notices": _notices, "over": _over, "ended": _ended,
+    "notices": _notices, "service": _service, "service_asked": _service_asked, "over": _over, "ended": _ended,
     **scenes_play.SCENES, **scenes_match.SCENES, **play_scenes.SCENES,
 }  # fmt: skip

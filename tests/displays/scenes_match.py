@@ -181,6 +181,10 @@ def _parked(seat: str) -> View:
     return want(_between(seat, "paused"), "parked", ["unpark"], reason="time")
 
 
+def _locked(seat: str) -> View:
+    return want(_between(seat, "ended") | {"use": "free", "locked": True}, "locked", [])
+
+
 def _drawn_result(seat: str) -> View:
     view = want(_between(seat), "lift", ["lift"])
     view["result"] |= {"kind": "draw", "winner": None, "way": None, "wins": [], "net": dict.fromkeys(SEATS, 0)}
@@ -212,5 +216,5 @@ SCENES: dict[str, Callable[[str], View]] = {
     "undoable": _undoable, "undo_asked": _undo_asked, "end_offered": _end_offered, "end_asked": _end_asked,
     "swap": _swap, "start_whole": _start_whole,
     "seat_roll": _seat_roll, "swap_roll": _swap_roll, "seats": _seats, "floor_paused": _floor_paused,
-    "parked": _parked, "drawn_result": _drawn_result,
+    "parked": _parked, "locked": _locked, "drawn_result": _drawn_result,
 }  # fmt: skip

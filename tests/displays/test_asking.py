@@ -274,6 +274,25 @@ def test_an_unknown_fault_is_told_by_its_code(page: Page) -> None:
     assert "new_fault" in text(page, ".say")
 
 
+def test_what_the_machine_cannot_know_is_asked_with_two_answers(page: Page) -> None:
+    """Who has said yes can still say no; what others said is shown."""
+    view = scenes.scene("fault")
+    view["machine"] |= {"problem": {"kind": "failed", "operation": "walls_raise", "fault": "unknown", "side": ""}}
+    params = {"operation": "walls_raise", "fault": "unknown", "side": "", "step": "walls_raise-0", "said": []}
+    asked = {"id": "3.stands-1536.1", "verb": "stands", "params": params, "left_ms": None}
+    want = {**asked, "actions": ["stands", "retry"]}
+    view["me"]["wants"] = [want]
+    view["machine"]["faults"] = []
+    put(page, view, "E")
+    assert text(page, ".say") == "四边牌墙都升好了吗？" and "手别伸进去" in text(page, ".hint")
+    page.click(PRIMARY)
+    assert (sent(page)[0]["action"], sent(page)[0]["want"]) == ("stands", want["id"])
+    said = {**want, "params": {**params, "said": ["E"]}, "actions": ["retry"]}
+    view["me"]["wants"] = [said]
+    put(page, view, "E")
+    assert "说是" in text(page, ".hint") and page.locator(PRIMARY).count() == 0
+
+
 def test_an_emergency_stop_is_cleared_by_two_presses(page: Page) -> None:
     asked = {"id": "3.stopped-0.1", "verb": "stopped", "params": {"reason": "button"}, "actions": ["clear"]}
     want = {**asked, "left_ms": None}

@@ -142,7 +142,7 @@ def test_language_and_theme_are_chosen_and_kept(page: Page) -> None:
 
 
 def test_thousands_of_updates_leave_nothing_behind(page: Page) -> None:
-    mixed = ("taking", "flowers", "gold_face", "opening_read", "sorting", "dice_pad", "notices")
+    mixed = ("taking", "flowers", "gold_face", "opening_read", "sorting", "dice_pad", "notices", "claim_all", "entry")
     views = [scenes.scene(name) for name in mixed]
     run = """([views, rounds]) => {
       for (let n = 0; n < rounds; n += 1) {

@@ -79,6 +79,9 @@ def button(words: str) -> str:
         ("reader_check", "E", "手牌读到的不一样"),
         ("covered", "E", "您已盖牌，请等这局打完"),
         ("window_down", "W", "南家盖着打一张，请稍等"),
+        ("bids_first", "E", "您坐庄，要买底吗？"),
+        ("bids", "S", "要顶底吗？"),
+        ("bids", "E", "等南家、西家报底"),
         ("book", "E", "补花、开杠点一下"),
         ("entry", "E", "恭喜！请报您的牌"),
         ("entry", "S", "请报您的水"),
@@ -94,6 +97,7 @@ def button(words: str) -> str:
         ("seats", "S", "您不用动"),
         ("floor_paused", "E", "前台暂停了这一桌"),
         ("parked", "E", "牌桌已收好，牌局留着"),
+        ("locked", "E", "前台锁了这一桌，暂不开新局"),
     ],
 )
 def test_one_sentence_says_what_to_do(page: Page, name: str, seat: str, sentence: str) -> None:
@@ -289,6 +293,39 @@ def test_nothing_is_sent_by_going_back(page: Page) -> None:
     fresh(page, "book")
     assert touch(page, button("胡"), button("返回"), button("更多"), button("返回")) == []
     assert text(page, ".say") == "补花、开杠点一下"
+
+
+# -- bids --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_bid_is_chosen_before_it_is_said_and_no_bid_is_one_touch(page: Page) -> None:
+    fresh(page, "bids_first", "S")
+    assert page.locator("#panel .press").all_text_contents() == ["不顶底"]
+    assert touch(page, button("不顶底")) == [("bid", {"points": 0})]
+    fresh(page, "bids_first", "S")
+    assert touch(page, button("15"), '[data-step="bid+"]', '[data-step="bid-"]', '[data-step="bid-"]') == []
+    assert page.locator("#panel .press").all_text_contents() == ["顶底 14", "不顶底"]
+    assert touch(page, PRIMARY[7:]) == [("bid", {"points": 14})]
+    assert touch(page, button("20")) == [("bid", {"points": 14})] and page.is_disabled('[data-step="bid+"]')
+
+
+def test_what_was_bid_is_shown_to_all_and_may_be_said_otherwise(page: Page) -> None:
+    view = fresh(page, "bids", "E")
+    assert text(page, ".hint") == "您买底 10、北家不顶底"
+    assert text(page, ".countdown") == "21 秒" and page.locator("#panel .press-primary").count() == 0
+    assert touch(page, button("改我的")) == [] and page.is_disabled(button("买底 10"))
+    assert touch(page, button("不买底")) == [("bid", {"points": 0})]
+    view["bids"]["E"] = view["me"]["wants"][0]["params"]["points"] = 0
+    put(page, view, "E")
+    assert text(page, ".hint") == "您不买底、北家不顶底" and page.locator("#panel .counter").count() == 0
+
+
+def test_what_was_bid_stands_in_the_strip_while_the_hand_is_played(page: Page) -> None:
+    """Another sees what he plays for with the dealer, the dealer what each has topped."""
+    fresh(page, "bids_played", "E")
+    assert text(page, ".top-dealer") == "连3底40+40顶南35西40北15"
+    fresh(page, "bids_played", "N")
+    assert text(page, ".top-dealer") == "庄东连3底40+40+15"
 
 
 # -- entry -------------------------------------------------------------------------------------------------------------
@@ -532,6 +569,8 @@ def test_seats_and_parking_are_ended_by_anyone(page: Page) -> None:
 # -- every step fits ---------------------------------------------------------------------------------------------------
 
 STEPS: dict[str, list[str]] = {
+    "bids_first": [".step-end >> nth=1", ".pick >> nth=3"],
+    "bids": [".press-second"],
     "book": [".press-primary", ".press-primary;.pick >> nth=0", ".press-second", ".press-second;.pick >> nth=2"],
     "book_honours": [".press-primary", ".press-second;.pick >> nth=1"],
     "book_136": [".press-primary", ".press-primary;.pick >> nth=2"],

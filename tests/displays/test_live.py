@@ -193,7 +193,7 @@ async def test_silence_is_unmistakable_and_old_epochs_are_not_believed(site: Sit
     # Its will covers the page at once; a late will of an earlier start does not.
     await site.available("lost", epoch=2)
     await site.say(scenes.scene("dice_lost", "E"), epoch=3)
-    await expect(silent.locator(".say")).to_have_text("刚才断电了，骰子停在几点？")
+    await expect(silent.locator(".say")).to_have_text("这一掷没有读到，骰子停在几点？")
     await cover(silent, None)
     await site.available("lost", epoch=3)
     await cover(silent, "lost")
@@ -297,3 +297,45 @@ async def test_an_address_pasted_into_an_open_page_pairs_it(site: Site) -> None:
     await page.goto(f"{site.server.url}/#seat=S&token={site.server.tokens.make('S')}")
     await cover(page, "connecting")
     await told(site, page, scenes.scene("taking", "S"))
+
+
+EVENING = (
+    "taking", "flowers", "gold_face", "opening_read", "felt_turn", "felt_claim", "turn_rich", "lap", "book", "entry",
+    "entry_classic", "agree", "objection", "vote", "result_cards", "sheet_history", "sheet_statistics", "sheet_record",
+)  # fmt: skip
+
+
+@pytest.mark.timeout(180)
+async def test_an_evening_of_messages_through_the_broker_leaves_nothing_behind(site: Site) -> None:
+    """Views of every room by the thousand, with presses on the way: neither memory nor the page grows."""
+    await site.available("ready")
+    page = await site.paired("E")
+    await told(site, page, scenes.scene("taking", "E"))
+    session = await page.context.new_cdp_session(page)
+
+    async def in_use() -> tuple[int, int, int]:
+        await session.send("HeapProfiler.collectGarbage")
+        await page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        counters = await session.send("Memory.getDOMCounters")
+        heap = await session.send("Runtime.getHeapUsage")
+        return int(heap["usedSize"]), int(counters["nodes"]), int(counters["jsEventListeners"])
+
+    async def play(rounds: int) -> tuple[int, int, int]:
+        for number in range(rounds):
+            view = scenes.scene(EVENING[number % len(EVENING)], "E") | {"hand": number // len(EVENING) + 1}
+            for want in view["me"]["wants"]:
+                want["id"] = f"{number}.{want['id']}"
+            await site.say(view)
+            if number % 25 == 0:
+                await page.evaluate("document.querySelector('#panel .press:not(:disabled)')?.click()")
+        await site.say(scenes.scene("flowers", "E") | {"hand": rounds})
+        await expect(page.locator(".say")).to_have_text("有花请点一下，从牌尾补一张", timeout=60_000)
+        # The browser frees what is unused when it likes: the least of a few looks is what is held.
+        heaps, nodes, listeners = zip(*[await in_use() for _ in range(6)], strict=True)
+        return min(heaps), min(nodes), min(listeners)
+
+    heap, nodes, listeners = await play(20 * len(EVENING))
+    heap_after, nodes_after, listeners_after = await play(60 * len(EVENING))
+    assert heap_after <= heap * 1.15, (heap, heap_after)
+    assert nodes_after <= nodes * 1.1, (nodes, nodes_after)
+    assert listeners_after <= listeners * 1.1, (listeners, listeners_after)

@@ -219,3 +219,7 @@ def test_the_wall_view_shows_four_scores_whose_turn_it_is_and_the_last_hand(hung
     assert hung.locator(".result").is_visible() and text(hung, ".result-end") == "南家双游"
     put(hung, scenes.public(scenes.scene("felt_covered")), None)
     assert "盖牌" in text(hung, '.standing-seat[data-seat="S"]')
+    put(hung, scenes.public(scenes.scene("bids")), None)
+    assert text(hung, "#panel .say") == "等南家、西家报底" and text(hung, "#panel .countdown") == "21 秒"
+    assert "买底 10" in text(hung, '.standing-seat[data-seat="E"]')
+    assert "不顶底" in text(hung, '.standing-seat[data-seat="N"]')

@@ -18,5 +18,5 @@ def test_every_situation_is_a_view_of_the_contract(name: str) -> None:
 
 def test_phases_are_all_tried() -> None:
     phases = {scenes.scene(name)["phase"] for name in scenes.names()}
-    before = {"idle", "sorting", "lift", "push_in", "row", "deal_roll"}
+    before = {"idle", "sorting", "lift", "push_in", "row", "bids", "deal_roll"}
     assert before | {"taking", "door", "flowers", "gold_roll", "gold", "opening", "over", "ended"} <= phases

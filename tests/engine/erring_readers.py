@@ -52,16 +52,18 @@ class ErringReaders(SkilledHands):
         """Something changes, and the reader tells it rightly or not."""
         self.true[(seat, name)] = tiles
         if self.state.play.game is not None:
-            self.walker.feed(i.ZoneSeen(seat, name, self._read(tiles)))
+            self.walker.feed(i.ZoneSeen(seat, name, *self._read(tiles)))
 
-    def _read(self, tiles: tuple[str, ...]) -> tuple[str, ...]:
+    def _read(self, tiles: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
+        """What the reader tells, and how sure it is of it: not at all, or in error, where it shows a wrong face."""
         chance = self.walker.random
         if not tiles or chance.random() >= self.rate:
-            return tiles
+            return tiles, 100
         self.erred += 1
         at = chance.randrange(len(tiles))
         wrong = chance.choice([(), (tiles[at], tiles[at]), (chance.choice(ALL_FACES[:27]),), ("??",)])
-        return (*tiles[:at], *wrong, *tiles[at + 1 :])
+        sure = len(wrong) != 1 or chance.random() < 0.5
+        return (*tiles[:at], *wrong, *tiles[at + 1 :]), 100 if sure else 40
 
     def press(self, want: Want, action: str, **params: Any) -> None:
         """A touch; who is asked about his count answers that before he wins."""

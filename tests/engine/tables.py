@@ -186,17 +186,22 @@ class Table(Walker):
 
 class Told(Table):
     """A table that reads no tiles: its people tell a hand as the test says; nobody has a flower unless told. The set
-    with the number `hold_sort` is being sorted for as long as the test wants.
+    with the number `hold_sort` is being sorted for as long as the test wants. Nobody bids but as `bids` says.
     """
 
     def __init__(self, rules: str = RULES, hold_sort: int = 0, **changes: Any) -> None:
         changes.setdefault("dice", [DEALER])
-        super().__init__(rules, sensing="none", **changes)
+        changes.setdefault("sensing", "none")
+        super().__init__(rules, **changes)
         self.hold_sort = hold_sort
+        self.bids: dict[str, int] = {}
 
     def _params(self, want: Want, action: str) -> dict[str, Any] | None:
         if action in ("flower", "unflower", "tail_shift"):
             return None
+        if action == "bid":
+            points = self.bids.get(want.seat, 0)
+            return {"points": points} if points != want.params["points"] else None
         if action == "face":
             return {"tile": f"{9 - self.state.hand % 3}s"}
         return super()._params(want, action)

@@ -16,6 +16,7 @@ from engine.match.state import Booking
 from engine.outcome import HandEnd
 from engine.play import hand_end
 from engine.ruleset import load_ruleset, profiles
+from engine.scoring import buy_and_top
 from engine.settlement import foul_kinds
 from engine.state import State
 from engine.table import wants
@@ -48,7 +49,8 @@ class Readers(Walker):
                 booking = state.session.last_booking()
                 assert booking is not None
                 game = state.play.game
-                self.hands_played.append((hand_end(game, booking.steps), game.deal.flipped, booking))
+                bids = buy_and_top(booking.dealer, state.play.bids)
+                self.hands_played.append((hand_end(game, booking.steps, *bids), game.deal.flipped, booking))
             state = apply(state, event)
 
 
@@ -116,7 +118,8 @@ class People(Told):
 
 
 def told(table: People, end: HandEnd, tiles: Iterable[str]) -> Booking:
-    """The hand told from its play to its booking, agreed on by silence."""
+    """The hand told from its bids to its booking, agreed on by silence; nothing that was bid is told again."""
+    table.bids = {**end.top, end.dealer: end.buy}
     table.go("play")
     book = table.state.book
     assert book is not None

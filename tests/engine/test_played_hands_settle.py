@@ -16,7 +16,7 @@ from engine.ruleset import Ruleset, load_ruleset
 from engine.settlement import settle_outcome
 from engine.shanten import shanten
 from engine.tiles import SEATS, is_flower
-from tests.engine import reckoner
+from simulators import reckoner
 from tests.engine.random_hands import ALL_RULES, as_question, some_chips, some_options
 
 HANDS = 6

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from engine import events as e
@@ -12,7 +14,9 @@ from engine.outcome import HandEnd
 from engine.play import events as p
 from engine.play import hand_end
 from engine.play.state import without
+from engine.play_wants import DOUBT_MS, UNSURE_MS
 from engine.ruleset import profiles
+from engine.scoring import buy_and_top
 from engine.settlement import settle_outcome
 from engine.state import State
 from engine.table import wants
@@ -322,7 +326,7 @@ def test_whole_hands_at_readers_that_err(rules: str, seed: int, rate: float) -> 
                 game = state.play.game
                 assert game is not None and not any(own.covered for own in game.seats.values())
                 assert hands.untrue(game) == []
-                ends.append(hand_end(game, state.session.steps))
+                ends.append(hand_end(game, state.session.steps, *buy_and_top(state.dealer, state.play.bids)))
 
     table.hands_at, table.watch = hands, watch
     table.run(lambda state: state.phase == "settle" or state.result is not None)
@@ -339,6 +343,126 @@ def test_whole_hands_at_readers_that_err(rules: str, seed: int, rate: float) -> 
 def by_seat(booking: Booking) -> dict[str, int]:
     """What was booked of each seat."""
     return {seat: booking.points[player] for seat, player in booking.seats.items()}
+
+
+# --- readers that are not sure ----------------------------------------------------------------------------------------
+
+
+def unsure(table: Table, seat: str, zone: str, tiles: Sequence[str], confidence: int = 59) -> None:
+    """A reader shows a zone and is not sure of it."""
+    table.feed(i.ZoneSeen(seat, zone, tuple(tiles), confidence))
+
+
+def swapped(tiles: tuple[str, ...], face: str, other: str) -> tuple[str, ...]:
+    """Tiles of which one is read as another."""
+    at = tiles.index(face)
+    return (*tiles[:at], other, *tiles[at + 1 :])
+
+
+def test_an_unsure_reader_is_given_more_time_and_then_its_seat_is_asked() -> None:
+    waits = []
+    for confidence in (100, 60, 59, 0):
+        table = in_play()
+        unsure(table, "N", "hand", swapped(table.lies("N", "hand"), "9p", "8p"), confidence)
+        waits.append(table.timer("count_seen").after_ms)
+        table.elapse("count_seen")
+        want = table.prompt("reader_check")
+        assert want.seat == "N" and "admit" not in want.actions
+    assert waits == [DOUBT_MS, DOUBT_MS, UNSURE_MS, UNSURE_MS] and UNSURE_MS > DOUBT_MS
+
+
+def test_a_reader_that_becomes_sure_of_the_same_is_waited_for_no_longer() -> None:
+    table = in_play()
+    wrong = swapped(table.lies("N", "hand"), "9p", "8p")
+    unsure(table, "N", "hand", wrong)
+    first = table.timer("count_seen")
+    unsure(table, "N", "hand", wrong, 40)
+    assert table.timer("count_seen") == first, "as unsure as before: its time goes on"
+    unsure(table, "N", "hand", wrong, 80)
+    assert table.timer("count_seen").after_ms == DOUBT_MS and table.timer("count_seen").id != first.id
+    table.settle("N", "hand")
+    assert not timers(table, "count_seen")
+
+
+@pytest.mark.parametrize("first", ["hand", "discards"])
+@pytest.mark.parametrize("zone", ["hand", "discards"])
+def test_a_wrong_face_of_an_unsure_reader_holds_no_discard_up(zone: str, first: str) -> None:
+    """E discards 4p; one reader is unsure and has one face wrong, the other is sure: 4p it is, and E alone is asked
+    about the face if it stays.
+    """
+    table = in_play()
+    told = {"hand": without(table.lies("E", "hand"), "4p"), "discards": ("4p",)}
+    told[zone] = swapped(told[zone], "2m" if zone == "hand" else "4p", "5p")
+    for name in sorted(told, key=lambda name: name != first):
+        unsure(table, "E", name, told[name], 30 if name == zone else 100)
+    assert (table.game.phase, table.game.tile) == ("window", "4p")
+    assert sorted(table.game.seats["E"].hand) == sorted(without(tuple(parse_tiles(HANDS["E"])), "4p"))
+    table.elapse("count_seen")
+    want = table.prompt("reader_check")
+    assert (want.seat, want.params["zone"], want.actions) == ("E", zone, ("believed",))
+    table.settle("E", zone)
+    assert not table.asked() & {"reader_check", "count_wrong"} and not table.state.play.corrected
+
+
+@pytest.mark.parametrize(
+    ("hand", "discards", "confidence"),
+    [
+        ("a face wrong", "a face wrong", (30, 30)),
+        ("two faces wrong", "right", (30, 100)),
+        ("a tile missing", "right", (30, 100)),
+        ("a face wrong", "right", (100, 30)),
+    ],
+)
+def test_more_than_one_wrong_face_of_one_unsure_reader_is_not_forgiven(
+    hand: str, discards: str, confidence: tuple[int, int]
+) -> None:
+    table = in_play()
+    shown = without(table.lies("E", "hand"), "4p")
+    if hand != "right":
+        shown = swapped(shown, "2m", "5p") if "face" in hand else without(shown, "2m")
+    if hand == "two faces wrong":
+        shown = swapped(shown, "4m", "6p")
+    unsure(table, "E", "hand", shown, confidence[0])
+    unsure(table, "E", "discards", ("4p",) if discards == "right" else ("3p",), confidence[1])
+    assert table.game.phase == "turn"
+
+
+def test_a_draw_read_unsurely_makes_no_wrong_count_of_the_discard_behind_it() -> None:
+    """S draws 6s, which is read as 7s; before anybody is asked it discards, and its hand is read anew."""
+    table = in_play(draws="6s")
+    table.discard("E", "4p")
+    table.passes()
+    hand = table.lies("S", "hand")
+    unsure(table, "S", "hand", (*hand, "7s"), 35)
+    assert table.game.phase == "draw" and table.timer("count_seen").after_ms == UNSURE_MS
+    table.show("S", "discards", "8s")
+    table.show("S", "hand", (*without(hand, "8s"), "6s"))
+    assert (table.game.phase, table.game.source, table.game.tile) == ("window", "S", "8s")
+    assert table.game.seats["S"].draws == 1 and not table.state.play.corrected
+    assert not timers(table, "count_seen") and not table.asked() & {"count_wrong", "reader_check"}
+
+
+def test_a_tile_doubled_among_the_discards_is_no_draw_and_no_discard() -> None:
+    """S's reader doubles its last discard, which happens to be the face that stands next in the wall."""
+    table = in_play(draws="6s4s7s1s6s")
+    for _ in range(5):
+        table.round(lambda at, _: at.game.drawn or "4p")
+    assert table.lies("S", "discards") == ("6s",) and table.prompt("draw").seat == "S"
+    table.show("S", "discards", "6s6s")
+    assert table.game.phase == "draw" and table.game.seats["S"].draws == 1
+    table.elapse("count_seen")
+    assert table.prompt("count_wrong").params == {"zone": "discards", "seen": 2, "expected": 1}
+
+
+def test_readings_recorded_before_they_told_their_confidence_are_sure() -> None:
+    event = e.HandSeen("E", "hand", ("1m",), 35)
+    body = e.encode_event(event)
+    assert body["confidence"] == 35 and e.decode_event(body) == event
+    del body["confidence"]
+    assert e.decode_event(body) == e.HandSeen("E", "hand", ("1m",), 100)
+    del body["tiles"]
+    with pytest.raises(e.EventError, match="tiles"):
+        e.decode_event(body)
 
 
 # --- secrecy ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from engine.questions import answer
 from engine.reasons import CODES, worth
 from engine.ruleset import EXAMPLES, PROFILES, load_ruleset
 from engine.settlement import Settlement, foul_kinds, settle_outcome
-from tests.engine import reckoner
+from simulators import reckoner
 from tests.engine.random_hands import ALL_RULES, as_question, question, some_chips, some_end, some_options
 
 CASES = Path(__file__).resolve().parents[1] / "cases" / "settle.jsonl"

@@ -30,6 +30,7 @@ SOURCES = f"{ENGINE}/test_points_of_the_sources.py"
 MATCH = f"{ENGINE}/test_match.py"
 BOOK_TOLD = f"{ENGINE}/book"
 AT_TABLE = f"{ENGINE}/test_book_at_table.py"
+BIDS = f"{ENGINE}/test_bids.py"
 
 HELD_BY: Mapping[str, tuple[str, ...]] = {
     "R1": (
@@ -249,6 +250,7 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
         "record:r36-double-tianhu",
         "record:r36-qianggang",
         "record:r36-dealer-wins-with-bids",
+        f"{BIDS}::test_a_bid_is_no_more_than_the_hands_base_and_its_refusal_says_so",
     ),
     "R37": (f"{SOURCES}::TestDocument004::test_offsets", "record:r37-base-example", "record:r33-bijin-youjin"),
     "R38": (
@@ -325,6 +327,14 @@ HELD_BY: Mapping[str, tuple[str, ...]] = {
         f"{ENGINE}/test_pause_park.py::test_the_pause_begins_after_the_hand_in_play_and_ends_with_a_word",
         f"{ENGINE}/test_pause_park.py::test_a_table_parks_from_any_phase_and_goes_on_as_if_it_had_not",
     ),
+    "P7": (
+        f"{BIDS}::test_all_are_asked_before_the_deal_roll_and_the_dice_wait",
+        f"{BIDS}::test_the_last_word_counts_until_all_have_spoken",
+        f"{BIDS}::test_nobody_waits_longer_for_somebody_who_is_away",
+        f"{BIDS}::test_a_hand_that_was_read_is_paid_with_what_was_bid",
+        f"{BIDS}::test_a_hand_that_is_told_does_not_ask_for_bids_again",
+        f"{BIDS}::test_bids_are_said_anew_once_a_booking_was_taken_back",
+    ),
 }
 
 ANSWERED_BY: Mapping[str, tuple[str, ...]] = {
@@ -379,7 +389,7 @@ def mistake(rule: str, name: str) -> str | None:
 
 def test_the_table_has_every_rule_of_the_book_and_no_other() -> None:
     book = rules_of_the_book()
-    assert len(book) == len(set(book)) == 41 + 6
+    assert len(book) == len(set(book)) == 41 + 7
     assert NOT_USED not in book
     assert list(HELD_BY) == sorted(book, key=lambda rule: (rule[0] == "P", int(rule[1:])))
 

@@ -301,6 +301,8 @@ def reached(phase: str) -> Walker | None:
         walker = Walker(NEW, sensing="full", hands=4, seed=2)
     elif phase in ("row", "door_roll", "door"):
         walker = Walker(NEW, layout="bagua", sensing="none", hands=4, seed=2)
+    elif phase == "bids":
+        walker = Walker("quanzhou-seed", sensing="full", hands=4, seed=2)
     elif phase == "seating":
         walker = Walker(NEW, sensing="none", hands=4, seed=2, by_dice=True)
     elif phase == "swapping":

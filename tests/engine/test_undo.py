@@ -43,7 +43,7 @@ def taken_back(table: Told, first: str = "E", second: str = "W") -> None:
     table.press(second, "undo", "undo")
 
 
-@pytest.mark.parametrize("phase", UNDO_PHASES)
+@pytest.mark.parametrize("phase", [phase for phase in UNDO_PHASES if phase != "bids"])
 def test_a_booking_taken_back_is_told_anew_and_the_table_goes_on_where_it_was(phase: str) -> None:
     table = booked(phase)
     assert (table.points()["2"], table.state.dealer, table.state.streak) == (12, "S", 0)

@@ -175,6 +175,9 @@ class Walker:
             self.feed(i.SeatAction(want.seat, str(want.id), action, params))
 
     def _params(self, want: Want, action: str) -> dict[str, Any] | None:
+        if action == "bid":
+            points = self.random.choice((0, 0, self.random.randint(0, want.params["most"])))
+            return {"points": points} if points != want.params["points"] else None
         if action == "dice":
             return {"dice": self._throw()}
         if action == "flower":

@@ -87,6 +87,12 @@ class Tabletop:
             f"the table stands still in {self.state.phase}: {outstanding}, refused {self.refused[-3:]}"
         )
 
+    def do(self, seat: str, wanted: Intention) -> None:
+        """One act of hands, with all that readers tell of it."""
+        perform(self.world, wanted.act, {"seat": seat, **wanted.arguments})
+        while self._inputs:
+            self.feed(self._inputs.popleft())
+
     def view(self, seat: str) -> SeatView:
         """What the display of a seat says."""
         return SeatView.model_validate(seat_view(self.state, seat, self._live))

@@ -114,6 +114,77 @@ def test_hands_follow_a_display_that_somebody_else_holds() -> None:
     assert (follows.act, follows.arguments, follows.want) == ("discard", {"tile": tile}, "")
 
 
+def test_hands_draw_what_a_display_has_told_as_drawn() -> None:
+    """Whoever holds the display says that he has drawn, and discards, before the simulated hand has been there: it
+    draws that very tile, then lays the other; no reader contradicts, and the table has never to ask.
+    """
+    for hurried in (False, True):
+        table = Tabletop("new-xiamen-120", "zhitui", "full", "read", seed=7)
+        table.play(lambda table: (table.game is not None and asked(table, "draw") is not None))
+        seat = asked(table, "draw")
+        assert seat is not None
+        person = {"hands_only": True}
+        draw = next(want for want in wants(table.state) if want.verb == "draw" and want.kind == "prompt")
+        assert done(seat, table.view(seat), table_sight(table, seat), **person).arguments == {
+            "positions": [draw.params["position"]]
+        }
+        table.feed(inputs.SeatAction(seat, str(draw.id), "by_hand"))
+        turn = next(want for want in wants(table.state) if want.kind == "prompt" and want.verb == "turn")
+        tile = turn.params["discards"][0]
+        if hurried:
+            table.feed(inputs.SeatAction(seat, str(turn.id), "discard", {"tile": tile}))
+        follows = done(seat, table.view(seat), table_sight(table, seat), **person)
+        assert (follows.act, follows.arguments) == ("take", {"positions": [draw.params["position"]]})
+        table.do(seat, follows)
+        if not hurried:
+            assert intention(Person(seat, 7, hands_only=True), table.view(seat), table_sight(table, seat)) is None
+            table.feed(inputs.SeatAction(seat, str(turn.id), "discard", {"tile": tile}))
+        table.do(seat, done(seat, table.view(seat), table_sight(table, seat), **person))
+        assert table.world.zone_faces(seat, "discards")[-1] == tile
+        assert not {want.verb for want in wants(table.state)} & {"count_seen", "count_wrong", "reader_check"}
+
+
+def test_a_discard_claimed_before_it_was_laid_is_laid_for_who_claimed_it() -> None:
+    """The page has pressed the discard, and another's claim closed the window, while the simulated hand was on its way:
+    the tile is laid all the same, and claimed where it lies.
+    """
+    table = Tabletop("new-xiamen-120", "zhitui", "full", "read", seed=7)
+    table.play(lambda table: claimable(table) is not None)
+    found = claimable(table)
+    assert found is not None
+    seat, tile, claimer = found
+    turn = next(want for want in wants(table.state) if want.kind == "prompt" and want.verb == "turn")
+    before = table.world.zone_faces(seat, "discards")
+    table.feed(inputs.SeatAction(seat, str(turn.id), "discard", {"tile": tile}))
+    for other in [other for other in SEATS if other != seat]:
+        claim = next(want for want in wants(table.state) if want.verb == "claim" and want.seat == other)
+        table.feed(inputs.SeatAction(other, str(claim.id), "pong" if other == claimer else "pass"))
+    assert asked(table, "lay") == claimer and table.world.zone_faces(seat, "discards") == before
+    assert intention(Person(claimer, 7), table.view(claimer), table_sight(table, claimer)) is None, "nothing lies there"
+    follows = done(seat, table.view(seat), table_sight(table, seat), hands_only=True)
+    assert (follows.act, follows.arguments, follows.want) == ("discard", {"tile": tile}, "")
+    table.do(seat, follows)
+    assert intention(Person(seat, 7, hands_only=True), table.view(seat), table_sight(table, seat)) is None, "once"
+    meld = done(claimer, table.view(claimer), table_sight(table, claimer))
+    assert (meld.act, meld.arguments["from"], meld.arguments["tile"]) == ("meld", seat, tile)
+    table.do(claimer, meld)
+    assert asked(table, "lay") is None and asked(table, "turn") == claimer
+    assert table.world.zone_faces(seat, "discards") == before
+
+
+def claimable(table: Tabletop) -> tuple[str, str, str] | None:
+    """Who is to discard, a tile it may discard, and a seat that could 碰 it; None while there is no such."""
+    turn = next((want for want in wants(table.state) if want.kind == "prompt" and want.verb == "turn"), None)
+    if turn is None or not in_turn(table) or table.state.play.game is None:
+        return None
+    for other in [other for other in SEATS if other != turn.seat]:
+        held = table.state.play.game.seats[other].hand
+        for tile in turn.params["discards"]:
+            if held.count(tile) >= 2 and tile != table.state.play.game.deal.gold:
+                return turn.seat, tile, other
+    return None
+
+
 def test_only_the_own_view_decides() -> None:
     """Four persons with the same seed and four seats: nobody answers what another is asked."""
     table = Tabletop("new-xiamen-120", "zhitui", "full", "read", seed=7)
@@ -122,3 +193,10 @@ def test_only_the_own_view_decides() -> None:
     for seat in SEATS:
         found = intention(Person(seat, 7), table.view(seat), table_sight(table, seat))
         assert (found is not None) == (seat == turn)
+
+
+def test_a_die_that_leans_is_said_to_lean_where_the_board_reads_none(table: Tabletop) -> None:
+    seat, view, sight = faced(table, "dice", ("dice", "cocked"))
+    leaning = sight.dice.model_copy(update={"values": None, "cocked": True})
+    found = done(seat, view, sight.model_copy(update={"dice": leaning}))
+    assert (found.act, found.want) == ("cocked", "1.x-0.1")

@@ -92,6 +92,28 @@ def test_whole_hands_come_to_the_same_points_at_both_levels(rules: str, layout: 
     assert any(kind == "win" for kind, *_ in booked[0])
 
 
+def test_people_bid_the_same_at_both_levels_and_it_is_paid() -> None:
+    """R36, P7: what is said before the deal roll comes to the same points, and nobody is asked for it twice."""
+    stories = []
+    for sensing in ("none", "full"):
+        table = Tabletop("quanzhou-seed", "zhitui", sensing, "read", seed=17, hands=6)
+        table.play(lambda table: len(table.of(e.HandEnded)) >= 6)
+        assert (table.refused, table.elapsed) == ([], [])
+        acts = [wanted.act for seat in SEATS for wanted in table.done_by[seat]]
+        assert acts.count("bid") == 4 * 6
+        paid = {
+            (one.hand, why.code, why.number)
+            for one in table.state.session.book
+            for transfer in one.transfers
+            for why in transfer.why
+            if why.code in ("base_buy", "base_top")
+        }
+        stories.append((table.of(e.BidSaid), paid, [one.points for one in table.state.session.book]))
+    assert stories[0] == stories[1]
+    assert {code for _, code, _ in stories[0][1]} == {"base_buy", "base_top"}
+    assert {bool(said.points) for said in stories[0][0]} == {True, False}
+
+
 def won(booking: Booking) -> list[dict[str, Any]]:
     """Who won how; the winning tile is known only of hands that were read or told tile by tile."""
     return [{name: value for name, value in win.items() if name != "tile"} for win in booking.wins]

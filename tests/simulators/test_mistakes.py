@@ -13,10 +13,13 @@ from click.testing import CliRunner
 from cli.simulate import simulate
 from engine import events as e
 from engine.book import events as b
+from engine.play import events as p
 from engine.play import hand_end
 from engine.play.state import PlayState
+from engine.readings import CLAIMED_MELDS
 from engine.settlement import settle_outcome
 from engine.tiles import SEATS
+from simulators.mind import Intention
 from simulators.mistakes import MISTAKES, MistakeError, parse_mistakes
 from tests.simulators.tabletop import Tabletop
 
@@ -63,8 +66,19 @@ def assert_true_tiles(table: Tabletop, game: PlayState) -> None:
         own = game.seats[seat]
         if not own.covered and seat not in winners:
             lying, right = Counter(table.world.zone_faces(seat, "hand")), Counter(own.hand)
+            lying += outbid(table, game, seat)
             # A tile drawn in another's lap may be on its way to be put away.
             assert not right - lying and not lying - right - Counter(own.aside), (seat, table.state.hand)
+
+
+def outbid(table: Tabletop, game: PlayState, seat: str) -> Counter[str]:
+    """Tiles of a hand that lie in a meld, laid for a discard that another has won by."""
+    melds = table.world.melds[seat]
+    if len(melds) == len(game.seats[seat].melds):
+        return Counter()
+    claimed = melds[-1].claimed
+    assert claimed is not None and game.wins and game.wins[0].tile == game.tile == claimed.face
+    return Counter(tile.face for tile in melds[-1].tiles if tile is not claimed)
 
 
 def play(
@@ -127,6 +141,38 @@ def test_a_win_tapped_in_vain_is_refused() -> None:
 def test_a_claim_without_the_tiles_is_refused(sensing: str) -> None:
     table = always("wrong_claim", sensing, hands=1)
     assert len(table.refused) == table.mistakes["wrong_claim"]
+
+
+def test_melds_that_nobody_presses_are_claims_all_the_same() -> None:
+    """R13: the hands are played to the same points as if every claim had been pressed; pressed is only a claim of what
+    somebody else has laid by then.
+    """
+    pressed = play("new-xiamen-120", "zhitui", "full", {}, hands=6)
+    lay_there: list[bool] = []
+
+    def look(seat: str, wanted: Intention) -> Intention:
+        game = table.state.play.game
+        if wanted.act in CLAIMED_MELDS and game is not None:
+            lay_there.append(table.world.zone_faces(game.source, "discards")[-1:] == (game.tile,))
+        return wanted
+
+    table = Tabletop("new-xiamen-120", "zhitui", "full", "read", 5, look, rates={"no_press": 1.0}, hands=1000)
+    table.play(Watched(6))
+    melds = [event.event for event in table.of(e.Played) if isinstance(event.event, p.MeldLaid)]
+    assert table.mistakes["no_press"] >= len(melds) - len(lay_there) > 20 and not any(lay_there)
+    assert {one.kind for one in melds} >= {"chi", "pong"}
+    assert [one.points for one in table.state.session.book] == [one.points for one in pressed.state.session.book]
+    assert not table.of(e.ZoneAccepted) and table.refused == []
+
+
+def test_a_meld_laid_that_another_outbids_is_taken_up_again() -> None:
+    """碰 before 吃: tiles that lie there by then go back to where they came from, and the hand is the one that lies
+    there.
+    """
+    table = play("classic-xiamen-144", "bagua", "full", {"no_press": 1.0}, hands=20, seed=5)
+    taken_up = [wanted for seat in SEATS for wanted in table.done_by[seat] if wanted.act == "undo_meld"]
+    assert taken_up and not any(wanted.act == "admit" for seat in SEATS for wanted in table.done_by[seat])
+    assert not table.of(e.ZoneAccepted)
 
 
 @pytest.mark.parametrize("sensing", ["none", "full"])

@@ -6,24 +6,27 @@ import asyncio
 import contextlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from cli import journal_ledger
 from cli.demo_records import disagreement
 from cli.demo_story import Booked
 from controller.journal import StoredEvent, read_events
 from engine import events as e
 from engine.match.events import BookingVoided, HandBooked
 from engine.match.state import Booking
-from engine.melds import Meld
-from engine.outcome import Foul, HandEnd, Held, Outcome, Win
+from engine.outcome import HandEnd
+from engine.scoring import buy_and_top
 from engine.state import State, new_state
 from engine.table import apply
 from engine.tiles import SEATS, is_flower
+from simulators import reckoner
 from simulators.sight import Sight
-from tests.engine import reckoner
+from simulators.witness import Truth as Truth
+from simulators.witness import Witness
 from tests.engine.random_hands import as_question
 from tests.table.harness import WholeTable
 
@@ -66,7 +69,7 @@ def came_to(one: Booking) -> dict[str, Any]:
 
 
 def check_book(journal: Path) -> None:
-    """Every hand sums to nothing, and the records that the journal exports replay to what was booked."""
+    """Every hand sums to nothing; the records exported replay to what was booked, and the ledger says the same."""
     booked = []
     for one in bookings(journal):
         brought = came_to(one)
@@ -74,6 +77,7 @@ def check_book(journal: Path) -> None:
         assert sum(brought["net"].values()) == sum(brought["bonus"].values()) == 0, one
     assert booked, "nothing was booked"
     assert disagreement(journal, booked) == ""
+    assert journal_ledger.disagreement(journal, bookings(journal)) == ""
 
 
 def voids(journal: Path) -> int:
@@ -106,65 +110,6 @@ def longest_wait(journal: Path) -> tuple[float, str]:
 # --- the world --------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Truth:
-    """One hand as it lay on the table: by seat the last hand held, melds, flowers, all hands there were; its end."""
-
-    hands: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    melds: dict[str, tuple[tuple[str, tuple[str, ...]], ...]] = field(default_factory=dict)
-    flowers: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    ever: dict[str, set[tuple[str, ...]]] = field(default_factory=lambda: {seat: set() for seat in SEATS})
-    over: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-
-    def end(self, booking: Booking, gold: str | None) -> HandEnd:
-        """The end as its people refereed it (sensing none), with the true tiles of all four."""
-        assert self.over.keys() == set(SEATS), f"the end of a hand was seen by {sorted(self.over)} alone"
-        over = self.over["E"]
-        foul = over["foul"]
-        outcome = Outcome(
-            kind=over["kind"],
-            winners=tuple(
-                Win(win["seat"], win["way"], win["tile"] or None, win["source"] or None, win["after_kong"])
-                for win in over["winners"]
-            ),
-            covered=tuple(over["covered"]),
-            pays_all=over["pays_all"] or None,
-            last_drawer=over["last_drawer"] or None,
-            foul=None if foul is None else Foul(foul["seat"], foul["kind"], tuple(foul["ready"])),
-            no_flowers=over["no_flowers"],
-            followed=over["followed"],
-        )
-        held = {seat: _held(self.over[seat]["held"]) for seat in SEATS}
-        return HandEnd(booking.dealer, gold, outcome, held, booking.steps)
-
-
-class Witness:
-    """Somebody who looks over all four shoulders: `truths` are the hands played so far, oldest first."""
-
-    def __init__(self) -> None:
-        self.truths: list[Truth] = []
-        self._sets: dict[str, int] = dict.fromkeys(SEATS, 0)
-        self._hands: dict[str, int] = dict.fromkeys(SEATS, -1)
-
-    def saw(self, seat: str, sight: Sight) -> None:
-        """What the person at a seat sees now."""
-        if sight.set_up and sight.set_up != self._sets[seat]:
-            self._sets[seat] = sight.set_up
-            self._hands[seat] += 1
-        number = self._hands[seat]
-        if number < 0 or sight.centre != "down" or not (sight.hand or sight.melds[seat]):
-            return
-        while len(self.truths) <= number:
-            self.truths.append(Truth())
-        truth = self.truths[number]
-        truth.hands[seat] = sight.hand
-        truth.melds[seat] = tuple((meld.kind, meld.tiles) for meld in sight.melds[seat])
-        truth.flowers[seat] = sight.flowers[seat]
-        truth.ever[seat].add(sight.hand)
-        if sight.round is not None and sight.round.over is not None:
-            truth.over[seat] = sight.round.over
-
-
 @contextlib.asynccontextmanager
 async def witnessed(table: WholeTable) -> AsyncIterator[Witness]:
     """A witness of everything that lies on a table while the block runs."""
@@ -192,11 +137,6 @@ async def _look(table: WholeTable, seat: str, witness: Witness) -> None:
         writer.close()
 
 
-def _held(told: Mapping[str, Any]) -> Held:
-    melds = tuple(Meld(meld["kind"], tuple(meld["tiles"])) for meld in told["melds"])
-    return Held(tuple(told["concealed"]), melds, tuple(told["flowers"]))
-
-
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
@@ -221,6 +161,8 @@ def check_against_world(table: WholeTable, witness: Witness) -> None:
         end = truth.end(booking, gold or None) if not before.reads_tiles else _as_read(before, booking, gold or None)
         if end is None:
             continue
+        buy, top = buy_and_top(booking.dealer, before.play.bids)
+        end = replace(end, buy=buy, top=top)
         chips = _chips_before(before, booking)
         told = as_question(before.match.rules.name, dict(before.match.options), end) | {"chips": chips}
         want = reckoner.settle(before.match.rules.name, dict(before.match.options), told)
@@ -258,8 +200,14 @@ def _check_tiles(after: State, truth: Truth, booking: Booking, covered: Collecti
         booked = Counter(held.concealed)
         lying = Counter(face for face in truth.hands[seat] if not is_flower(face))
         claimed = 1 if booking.source and seat in winners else 0
+        melds = list(truth.melds[seat])
+        if len(melds) > len(held.melds) and booking.source and seat not in winners:
+            # Laid for the discard that another has won by, and not taken up again.
+            outbid = Counter(melds.pop()[1])
+            (won,) = {win["tile"] for win in booking.wins}
+            lying += outbid - Counter([won])
         assert (booked - lying).total() == claimed and not lying - booked, (seat, booking, held, truth.hands[seat])
-        assert sorted((meld.kind, meld.tiles) for meld in held.melds) == sorted(truth.melds[seat]), (seat, booking)
+        assert sorted((meld.kind, meld.tiles) for meld in held.melds) == sorted(melds), (seat, booking)
         assert set(held.flowers) == set(truth.flowers[seat]), (seat, booking)
 
 

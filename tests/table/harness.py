@@ -64,12 +64,17 @@ class WholeTable:
     minutes: int = 0
     seats: str = "free"
     matches: int = 1
+    dice_unit: bool = False
+    """The dice are a board of their own, at a second port."""
+    daemon_broker: int = 0
+    """Where the daemon finds its broker, where that is not the broker's own port: a proxy."""
 
     def __post_init__(self) -> None:
         self.topics = Topics(TABLE)
         self.broker = PrivateBroker(self.folder / "broker", TABLE)
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self.port_link = self.folder / "table-port"
+        self.dice_link = self.folder / "dice-port"
         self.world = self.folder / "world"
         self.config = self.folder / "table.toml"
         self.journal = self.folder / "table.journal"
@@ -114,9 +119,9 @@ class WholeTable:
 id = "{TABLE}"
 name = "Test"
 [serial]
-ports = ["{self.port_link}"]
+ports = {json.dumps([str(self.port_link), *([str(self.dice_link)] if self.dice_unit else [])])}
 [broker]
-port = {self.broker.port}
+port = {self.daemon_broker or self.broker.port}
 credentials = "{self.broker.credentials_path}"
 [journal]
 path = "{self.journal}"
@@ -150,6 +155,8 @@ state_dir = "{self.folder / "web"}"
         arguments = ["simulate", "table", "--link", str(self.port_link), "--world", str(self.world), "--json"]
         arguments += ["--rules", self.rules, "--seed", str(self.seed), "--speed", self.speed]
         arguments += ["--sensing", self.sensing, "--dice", self.dice, *self.simulate]
+        if self.dice_unit:
+            arguments += ["--dice-link", str(self.dice_link)]
         if self.script:
             script = self.folder / "script.jsonl"
             script.write_text("".join(json.dumps(dict(hand)) + "\n" for hand in self.script), encoding="utf-8")
@@ -284,6 +291,11 @@ state_dir = "{self.folder / "web"}"
                 return int(reading.execute("SELECT count(*) FROM events WHERE type = ?", (name,)).fetchone()[0])
             except sqlite3.OperationalError:
                 return 0  # the daemon is just making its tables
+
+    def stored_events(self) -> int:
+        """How many events the journal has stored so far."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.journal}?mode=ro", uri=True, timeout=5)) as reading:
+            return int(reading.execute("SELECT coalesce(max(n), 0) FROM events").fetchone()[0])
 
     async def answer(self, seat: str, verb: str, action: str, unlike: str = "") -> str:
         """A seat answers its prompt of this verb, once it has one of another id than `unlike`; the prompt's id."""

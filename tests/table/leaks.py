@@ -320,14 +320,15 @@ _NAMES_WAYS = (
     ("data", "book", "winners", "#", "way"),
     ("data", "params", "way"),
     ("data", "params", "wins", "#", "way"),
+    ("data", "record", "wins", "#", "way"),
 )
-"""How a hand was won is told when it is over, and what people say of it."""
+"""How a hand was won is told when it is over (also in the ledger, once it is booked), and what people say of it."""
 
 
 def _may_name_way(way: str, where: Where, told: Told) -> bool:
     """A way to win is offered to its seat alone; what the rules know and what is over is told to all."""
     shape = _shape(where)
-    if shape in _NAMES_WAYS or shape[:2] == ("data", "options"):
+    if shape in _NAMES_WAYS or shape[:2] == ("data", "options") or shape[:3] == ("data", "record", "options"):
         return True
     if shape[:3] == _WANTS and told.seat:
         of_play = told.want(where)["verb"] in _OF_THE_OWN

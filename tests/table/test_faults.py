@@ -66,7 +66,7 @@ async def test_a_plug_pulled_in_mid_deal_does_not_lose_the_hand(tmp_path: Path, 
 
 
 async def test_a_killed_daemon_goes_on_in_the_middle_of_the_hand(tmp_path: Path) -> None:
-    """kill -9 in several phases: what was done is not done again, dice above all."""
+    """F5: kill -9 in several phases while the board goes on: what was done is not done again, dice above all."""
     async with WholeTable(tmp_path, hands=2, speed="10", sensing="full") as table:
         for phase in ("lift", "deal_roll", "taking", "gold_roll"):
             before = await table.state(lambda data, phase=phase: data["phase"] == phase)  # type: ignore[misc]
@@ -82,6 +82,7 @@ async def test_a_killed_daemon_goes_on_in_the_middle_of_the_hand(tmp_path: Path)
 
 
 async def test_a_board_reset_in_mid_throw_is_read_and_not_thrown_again(tmp_path: Path) -> None:
+    """F5: the board comes back with a new boot id and has forgotten the throw."""
     async with WholeTable(tmp_path, hands=1, speed="1", people="") as table:
         # People only from here: the reset must fall into a throw that lasts seconds.
         table.start_people()
@@ -143,18 +144,6 @@ async def test_the_daemon_ends_within_five_seconds_and_says_so(tmp_path: Path, n
         await table.follow("view", table.topics.availability, lambda data: data["state"] == "offline", 3)
 
 
-async def test_a_peer_that_stopped_reading_does_not_hold_the_daemon(tmp_path: Path) -> None:
-    """F2: the simulated board is stopped; the daemon says the link is lost, and SIGTERM ends it in time."""
-    async with WholeTable(tmp_path, hands=0, speed="10") as table:
-        await table.state(lambda data: data["phase"] == "taking")
-        table.processes["hardware"].send_signal(signal.SIGSTOP)
-        try:
-            await table.state(lambda data: data["machine"]["link"] == "lost", 10)
-            assert await asyncio.to_thread(table.kill, "daemon", signal.SIGTERM) == 0
-        finally:
-            table.processes["hardware"].send_signal(signal.SIGCONT)
-
-
 async def test_a_daemon_stopped_for_a_while_runs_nothing_twice(tmp_path: Path) -> None:
     """F3: stopped for 20 s in mid-sort. The board stops by itself, people have it sorted again, nothing runs twice."""
     async with WholeTable(tmp_path, hands=1, speed="3", sensing="full") as table:
@@ -197,7 +186,8 @@ async def test_an_emergency_stop_is_cleared_by_a_seat_and_the_hand_goes_on(tmp_p
         assert physical["throws"] == counted_throws(table)
         assert physical["sorts"] == counted(table, "SortBegun")
         assert physical["walls"] == 1
-        assert (counted(table, "Stopped"), counted(table, "Released")) == (2, 1)
+        # Once latched, and once more for each time that somebody tried to clear it with the button still in.
+        assert counted(table, "Stopped") >= 2 and counted(table, "Released") == 1
 
 
 async def test_faults_of_an_earlier_run_do_not_stay(tmp_path: Path) -> None:
@@ -223,9 +213,8 @@ async def test_nothing_retained_repeated_or_foreign_moves_the_table(tmp_path: Pa
     async with WholeTable(tmp_path, hands=0, people="", speed="10", sensing="none") as table:
         idle = await table.state(lambda data: data["phase"] in ("sorting", "lift"))
         assert idle["use"] == "playing"
-        view = (await table.follow("E", table.topics.seat("E"), lambda data: bool(data["me"]["wants"]), 30))[-1]
-        want = view["me"]["wants"][0]
-        assert want["verb"] == "lift"
+        view = (await table.follow("E", table.topics.seat("E"), lambda data: "lift" in verbs(data), 30))[-1]
+        want = next(want for want in view["me"]["wants"] if want["verb"] == "lift")
         async with table.client("E") as east:
             await east.subscribe(table.topics.seat("E"), qos=1)
             first = next(iter([message async for message in _some(east, 1)]))
@@ -255,6 +244,10 @@ async def test_nothing_retained_repeated_or_foreign_moves_the_table(tmp_path: Pa
         physical = await table.physical()
         assert physical["operations"] == 2, "the sort and one raising of the centre"
         assert table.processes["daemon"].poll() is None
+
+
+def verbs(view: dict[str, Any]) -> list[str]:
+    return [want["verb"] for want in view["me"]["wants"]]
 
 
 async def _some(client: Any, count: int) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from engine import events as e
 from simulators.mistakes import MISTAKES
-from tests.table.evening import check_against_world, check_book, failures, longest_wait, standing, witnessed
+from tests.table.evening import check_against_world, check_book, failures, longest_wait, standing, steps, witnessed
 from tests.table.harness import WholeTable
 
 pytestmark = [pytest.mark.table, pytest.mark.timeout(600)]
@@ -67,3 +68,12 @@ async def test_whatever_people_do_wrong_the_book_is_right(tmp_path: Path, sensin
     )
     assert len(standing(table.journal)) >= hands
     assert len(made(table)) >= 5, made(table)
+
+
+async def test_claims_that_nobody_presses_come_out_as_if_they_were_pressed(tmp_path: Path) -> None:
+    """R13: everybody lays melds without a word; points, and who may claim, are those of a table that presses."""
+    pressed = await played(tmp_path / "pressed", 4, sensing="full", seed=33)
+    laid = await played(tmp_path / "laid", 4, sensing="full", seed=33, mistakes="no_press=1")
+    assert standing(laid.journal)[:4] == standing(pressed.journal)[:4]
+    assert laid.counts("people")["mistake_no_press"] > 10
+    assert not any(isinstance(event, e.ZoneAccepted) for _, event, _, _ in steps(laid.journal))

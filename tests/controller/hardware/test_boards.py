@@ -151,8 +151,8 @@ async def test_progress_is_shown_and_what_the_board_tells_becomes_inputs(board: 
 
 async def test_lamps_are_lit_once_and_again_in_a_new_session(board: Board, start: Start) -> None:
     daemon = start(Notes())
-    daemon.hardware.show((("E", 3, 4, "S"),))
-    daemon.hardware.show((("E", 3, 4, "S"),))
+    daemon.hardware.lamps.show((("E", 3, 4, "S"),))
+    daemon.hardware.lamps.show((("E", 3, 4, "S"),))
     lamp = serial.Lamp("E", 2, 3, "S")
     await board.until(lambda: board.asked.count(lamp) == 1)
     board.unplug()

@@ -44,6 +44,9 @@ async def test_a_stop_in_mid_throw_and_a_reset_do_not_throw_twice(board: Board, 
     board.reboot()
     board.dice = serial.DiceFaces(0, True, (2, 5))
     board.plug()
+    await board.until(lambda: board.stop_reason == "button")
+    assert not daemon.of(inputs.StopCleared), "the board has forgotten the stop; nobody has cleared it"
+    daemon.hardware.reconcile([ROLL, CLEAR], "button")
     await daemon.until(inputs.StopCleared)
     daemon.hardware.reconcile([ROLL])
     assert (await daemon.until(inputs.OperationDone)).result["dice"] == [2, 5]
@@ -81,13 +84,15 @@ async def test_what_ran_before_daemon_and_board_began_anew_under_a_stop_is_not_s
 
 
 async def test_under_a_stop_nothing_new_is_sent_and_nothing_is_forgotten(board: Board, start: Start) -> None:
-    """The engine holds the stop although no board does: what is wanted waits for the engine."""
+    """The engine holds the stop although no board does: the board is latched too, what is wanted waits for people."""
     daemon = start(Notes())
     daemon.hardware.reconcile([])
     await daemon.heard_out()
     daemon.hardware.reconcile([RAISE], "button")
     await daemon.heard_out()
-    assert not board.executed
+    assert not board.executed and board.stop_reason == "button"
+    daemon.hardware.reconcile([RAISE, CLEAR], "button")
+    await daemon.until(inputs.StopCleared)
     daemon.hardware.reconcile([RAISE])
     await daemon.until(inputs.OperationDone)
     assert board.executed == {"CentreRaise": 1}

@@ -77,14 +77,18 @@ async def test_no_plain_request_gives_anything_of_the_game(site: Site) -> None:
 
 
 async def test_each_place_has_its_page(site: Site) -> None:
-    for path, name, place in (("/", "index.html", "seat"), ("/wall", "wall.html", "view")):
+    for path, name, place, script in (
+        ("/", "index.html", "seat", "/app.js"),
+        ("/wall", "wall.html", "view", "/app.js"),
+        ("/service", "service.html", "service", "/service.js"),
+    ):
         async with site.http.get(site.server.url + path) as answer:
             assert answer.status == 200 and answer.content_type == "text/html"
             page = await answer.read()
         assert page == (displays_folder() / name).read_bytes()
         assert f'data-place="{place}"'.encode() in page
         named = re.findall(r'(?:src|href)="(/[^"]+)"', page.decode())
-        assert "/app.js" in named
+        assert script in named
         for part in named:
             async with site.http.get(site.server.url + part) as answer:
                 assert answer.status == 200, part

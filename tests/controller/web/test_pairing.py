@@ -94,7 +94,7 @@ async def test_who_holds_which_seat_is_retained_for_the_table(site: Site) -> Non
                 state = json.loads(payload_of(await anext(table.messages)))
                 if state["N"]:
                     break
-    assert state == {"E": None, "S": None, "W": None, "N": "北 <b>tablet</b>", "view": None}
+    assert state == {"E": None, "S": None, "W": None, "N": "北 <b>tablet</b>", "view": None, "service": None}
 
 
 async def test_pairings_survive_a_restart_of_the_server(broker: PrivateBroker, tmp_path: Path) -> None:
@@ -210,3 +210,4 @@ def test_a_damaged_register_lets_nobody_in(tmp_path: Path) -> None:
 def test_the_address_carries_the_token_in_its_fragment() -> None:
     assert pairing_url("http://t:1/", "E", "abc") == "http://t:1/#seat=E&token=abc"
     assert pairing_url("http://t:1", "view", "abc") == "http://t:1/wall#seat=view&token=abc"
+    assert pairing_url("http://t:1", "service", "abc") == "http://t:1/service#seat=service&token=abc"

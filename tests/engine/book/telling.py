@@ -15,7 +15,7 @@ from engine.melds import counts_as_honour, natural_face
 from engine.outcome import HandEnd
 from engine.ruleset import Ruleset, load_ruleset
 from engine.tiles import SEATS, is_flower
-from tests.engine import reckoner
+from simulators import reckoner
 
 NEW = "new-xiamen-120"
 CLASSIC = "classic-xiamen-144"
@@ -103,8 +103,9 @@ def entered(book: b.Book, end: HandEnd, tiles: Iterable[str]) -> b.Book:
         if book.stage != "entry" or seat not in book.needed:
             continue
         fields = ask(book, seat).params["fields"]
-        if "bid" in fields:
-            book = say(book, seat, "bid", points=end.buy if seat == end.dealer else end.top[seat])
+        bid = end.buy if seat == end.dealer else end.top[seat]
+        if book.first.seats[seat].bid != bid:
+            book = say(book, seat, "bid", points=bid)
         if "ready" in fields and end.outcome.foul is not None:
             book = say(book, seat, "ready", on=seat in end.outcome.foul.ready)
         book = by_tiles(book, end, seat) if seat in shown else by_items(book, end, seat, fields)

@@ -172,6 +172,18 @@ def test_an_objection_is_withdrawn(stage: str) -> None:
     assert again.stage == "agreement" and refusal(again, "W", "object") == ("objected_already", "P4")
 
 
+def test_what_is_used_up_is_not_offered_any_more() -> None:
+    """P4: one objection a seat and hand; P2: a seat goes back to the entry only so often."""
+    book = told(settled(), ("W", "object"), ("W", "withdraw"))
+    assert {seat: ask(book, seat).actions for seat in SEATS} == {
+        seat: ("agree", "change") if seat == "W" else ("agree", "object", "change") for seat in SEATS
+    }
+    while "change" in ask(book, "S").actions:
+        book = told(book, ("S", "change"), ("S", "done"))
+    assert refusal(book, "S", "change") == ("too_often", "P2") and ask(book, "S").actions == ("agree", "object")
+    assert "change" in ask(book, "E").actions and ask(book, "W").actions == ("agree", "change")
+
+
 def test_three_to_one_for_the_first() -> None:
     book = told(proposed(settled()), ("E", "vote", {"choice": 1}), ("S", "vote", {"choice": 1}))
     assert book.stage == "vote" and b.public(book)["votes"] == {"W": 2, "E": 1, "S": 1}

@@ -19,7 +19,7 @@ from engine.match.deciding import fold as fold_match
 from engine.match.state import Player
 from engine.ruleset import Ruleset, load_ruleset
 from engine.tiles import FLOWERS, SEATS
-from tests.engine.book.telling import all_done, ask, ended, entered, opened, through_json
+from tests.engine.book.telling import all_done, ask, ended, entered, opened, refusal, through_json
 from tests.engine.random_hands import ALL_RULES
 from tests.engine.test_played_hands_settle import played
 
@@ -105,7 +105,11 @@ def check(book: b.Book) -> None:
     assert [one.seat for one in asked] == ([] if book.stage == "closed" else list(SEATS))
     for one in asked:
         assert len(json.dumps(dict(one.params))) < 6_500
-        assert one.actions == b.actions(book, one.seat)
+        assert set(one.actions) <= set(b.actions(book, one.seat))
+        for name in set(b.actions(book, one.seat)) - set(one.actions):
+            assert refusal(book, one.seat, name)[0] in ("objected_already", "too_often"), "used up"
+        for name in {"object", "change"} & set(one.actions):
+            b.decide(book, one.seat, name)
     seen = b.public(book)
     assert len(json.dumps(seen)) < 2_500
     assert set(seen) == {

@@ -40,7 +40,7 @@ def net(book: b.Book) -> dict[str, int]:
         (CLASSIC, "zimo", "9p", ["pongs_honour", "triplets_suited", "triplets_honour"], []),
         (BASE, "zimo", "9p", ["triplets_suited"], ["triplets_suited"]),
         (BASIC, "zimo", "9p", ["patterns"], []),
-        (SEED, "zimo", "9p", ["golds", "hardness", "bid"], ["golds", "bid"]),
+        (SEED, "zimo", "9p", ["golds", "hardness"], ["golds"]),
     ],
 )
 def test_what_each_seat_is_asked_for(rules: str, way: str, gold: str, winner: list[str], loser: list[str]) -> None:

@@ -45,7 +45,7 @@ from engine.play.state import fresh
 from engine.ruleset import EXAMPLES, PROFILES, Ruleset, load_ruleset
 from engine.settlement import settle_outcome
 from engine.tiles import FACES, SEATS, is_flower
-from tests.engine import reckoner
+from simulators import reckoner
 from tests.engine.play.hands_at_play import choose, random_deal, rich_deal
 from tests.engine.random_hands import as_question
 

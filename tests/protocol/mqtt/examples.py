@@ -259,8 +259,22 @@ MESSAGES: dict[str, dict[str, Any]] = {
     "event": enveloped(
         "event", {"stream": "game", "name": "rolled", "hand": 3, "seat": "E", "params": {"dice": [5, 1]}}
     ),
-    "ledger": enveloped("ledger", {"number": 7, "kind": "hand", "voids": None, "record": {"winner": "W"}}),
-    "ledger-ack": {"number": 7},
+    "ledger": enveloped(
+        "ledger",
+        {
+            "journal": "0123456789abcdef",
+            "number": 7,
+            "voids": None,
+            "record": {
+                "kind": "hand", "session": 2, "match": 3, "hand": 4, "result": "win",
+                "seats": {"E": "1", "S": "2", "W": "3", "N": "4"}, "dealer": "E", "steps": 1,
+                "wins": [{"seat": "W", "way": "zimo"}], "source": None, "foul": None,
+                "points": {"1": -6, "2": -4, "3": 14, "4": -4}, "bonus": {"1": 0, "2": 0, "3": 0, "4": 0},
+                "next_dealer": "S", "duration_ms": 421_337, "restarts": 1,
+            },
+        },
+    ),
+    "ledger-ack": {"journal": "0123456789abcdef", "number": 7},
     "command": {"id": "a-1", "client": "counter", "who": "Mei", "epoch": 12, "not_after_ms": 86_460_000, "args": {}},
     "response": enveloped(
         "response",
@@ -287,13 +301,24 @@ MESSAGES: dict[str, dict[str, Any]] = {
             "disk_free_kb": 1_000_000,
             "clock_offset_ms": None,
             "outbox": 0,
-            "oldest_unacknowledged_s": None,
+            "ledger_last": 120,
+            "ledger_waiting": 3,
+            "oldest_unacknowledged_s": 41,
+            "acks_refused": 0,
             "links": {"/dev/table": {"state": "up", "frames_in": 9}},
+        },
+    ),
+    "service": enveloped(
+        "service",
+        {
+            "who": "Mei", "left_s": 583, "link": "up", "at_rest": True, "board_mode": True, "key": True, "stop": None,
+            "sensors": {"lid_closed": True, "eye_W": False}, "values": {"supply": 24_100, "eye_level_W": 140},
+            "motion": {"action": "jog", "what": "walls", "left_ms": 300},
         },
     ),
     "pairing-request": {"code": "123456", "seat": "S", "device": "device-1", "name": "tablet"},
     "pairing-grant": enveloped("pairing/grant", {"code": "123456", "seat": "S", "device": "device-1", "ok": True}),
     "pairing-release": enveloped("pairing/release", {"seat": "S"}),
     "pairing-refused": {"seat": "S", "name": "phone"},
-    "pairing-state": {"E": "tablet", "S": None, "W": None, "N": None, "view": None},
+    "pairing-state": {"E": "tablet", "S": None, "W": None, "N": None, "view": None, "service": "phone"},
 }

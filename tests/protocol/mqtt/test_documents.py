@@ -83,8 +83,9 @@ def test_channels_and_topics_agree() -> None:
 def test_names_of_actions_and_commands_are_codes() -> None:
     for name in (*ACTIONS, *COMMANDS):
         assert re.fullmatch(r"[a-z_]+", name)
-    assert [verb.name for verb in COMMANDS.values() if verb.moves] == ["park"]
+    assert [verb.name for verb in COMMANDS.values() if verb.moves] == ["park", "service"]
     assert all(verb.changes for verb in COMMANDS.values() if verb.moves)
+    assert COMMANDS["service"].lifetime_ms <= 15_000, "what a motor is to do is meant for now"
 
 
 @pytest.mark.parametrize(

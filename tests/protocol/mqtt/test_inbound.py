@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.answers import ACTIONS as ANSWERS
-from protocol.mqtt.commands import ACTIONS, COMMANDS
+from protocol.mqtt.commands import ACTIONS, COMMANDS, MAX_LIFETIME_MS
 from protocol.mqtt.inbound import (
     MAX_COMMAND_BYTES,
     MAX_INPUT_BYTES,
-    MAX_LIFETIME_MS,
     InputError,
     parse_command,
     parse_input,

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.serial.messages import (
+    CentreLower,
     CentreRaise,
     DiceOutcome,
     DiceRoll,
@@ -154,3 +155,20 @@ def test_a_damaged_memory_is_noticed(data: st.DataObject) -> None:
         export[at] ^= data.draw(st.integers(1, 255))
     with pytest.raises(MessageError):
         OperationMemory.restore(bytes(export))
+
+
+def test_a_step_that_fails_again_and_again_may_be_tried_again_for_ever() -> None:
+    """Attempts that later ones have followed are forgotten first, and never run again; what else ended stays known."""
+    memory = OperationMemory(32)
+    later = CentreLower(OpId(1, 12, 40, 1))
+    memory.begin(later)
+    memory.finish(later.op, "done")
+    for attempt in range(1, 300):
+        operation = CentreRaise(OpId(1, 12, 7, attempt))
+        assert memory.admit(operation) is None, attempt
+        memory.begin(operation)
+        memory.finish(operation.op, "failed", "motor_stall")
+    assert isinstance(memory.admit(later), OpResult)
+    assert isinstance(memory.admit(CentreRaise(OpId(1, 12, 7, 299))), OpResult)
+    for attempt in (1, 100, 260):
+        assert isinstance(memory.admit(CentreRaise(OpId(1, 12, 7, attempt))), OpRefused)

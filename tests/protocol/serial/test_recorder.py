@@ -4,9 +4,15 @@ import json
 import random
 from typing import Any
 
+import pytest
+
+from protocol.serial import wire
+from protocol.serial.declaration import TO_HOST, MessageSpec
 from protocol.serial.frames import Frame, FrameKind
 from protocol.serial.link import Link
 from protocol.serial.messages import (
+    CATALOGUE,
+    TILE_CODES,
     DiceOutcome,
     DiceRoll,
     Message,
@@ -78,6 +84,37 @@ def test_hidden_tiles_stay_hidden_unless_asked_for() -> None:
     assert "13 29" not in told
     assert "2 hidden" in told
     assert "3p" in text_of(recorder.dump(reveal=True))
+
+
+@pytest.mark.parametrize("spec", CATALOGUE, ids=lambda spec: spec.name)
+def test_no_message_of_the_catalogue_tells_a_concealed_tile(spec: MessageSpec) -> None:
+    """Whatever carries tile codes is hidden, what is added later too; only a tile turned up in the wall is open."""
+    carried = [field for field in spec.fields if isinstance(field.wire, wire.Tiles | wire.Tile | wire.Blob)]
+    if not carried:
+        return
+    face, code = "7s", TILE_CODES["7s"]
+    given: dict[str, Any] = {}
+    for field in spec.fields:
+        match field.wire:
+            case wire.Tiles():
+                given[field.name] = (face,) * 3
+            case wire.Tile():
+                given[field.name] = face
+            case wire.Blob():
+                given[field.name] = bytes((code,)) * 5
+            case wire.Word():
+                given[field.name] = next(iter(field.wire.codes))
+            case wire.Record():
+                given[field.name] = WALL
+            case wire.Text():
+                given[field.name] = "x"
+            case _:
+                given[field.name] = 1
+    recorder = FlightRecorder()
+    (heard if spec.direction == TO_HOST else said)(recorder, spec.cls(**given))
+    told = text_of(recorder.dump())
+    shown = face in told or f"{code:02x} {code:02x}" in told
+    assert shown == (spec.cls is TileFlipped)
 
 
 def test_what_everybody_sees_is_told() -> None:

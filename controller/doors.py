@@ -1,0 +1,75 @@
+"""Who may begin at a table: the parlor locks it, opens it for an evening under certain rules, and closes it again.
+
+A table without a parlor is never locked, and need not be opened: its first match takes it into use. Both outlive the
+daemon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Protocol
+
+from controller.offer import Offer
+
+LOCKED: Final = "table_locked"
+"""Refusal of whatever would begin something at a locked table, and the name under which the lock is noted."""
+
+
+class Notes(Protocol):
+    """What outlives the daemon: the part of the journal that is used here."""
+
+    def meta(self, key: str, default: str = "") -> str: ...
+
+    async def note(self, values: Mapping[str, str | None]) -> None: ...
+
+
+class Use(Protocol):
+    """The part of the ledger that is used here: sessions of the table begin and end in it."""
+
+    @property
+    def in_use(self) -> str: ...
+
+    async def open(self, cause: str) -> bool: ...
+
+    async def close(self, cause: str) -> bool: ...
+
+
+class Doors:
+    """The lock and the evening."""
+
+    def __init__(self, offer: Offer, ledger: Use, notes: Notes) -> None:
+        self._offer = offer
+        self._ledger = ledger
+        self._notes = notes
+        self._locked = bool(notes.meta(LOCKED))
+
+    @property
+    def locked(self) -> bool:
+        """Nothing new begins here until somebody unlocks; what is played goes on."""
+        return self._locked
+
+    @property
+    def opened(self) -> bool:
+        """The parlor has opened the table, and has not closed it."""
+        return self._ledger.in_use == "parlor"
+
+    async def lock(self, on: bool) -> None:
+        """Lock or unlock; as it was where it is so already."""
+        self._locked = on
+        await self._notes.note({LOCKED: "1" if on else None})
+
+    async def open(self, args: Mapping[str, Any], cause: str) -> None:
+        """Open the table for an evening: its matches are played by these rules, the usual ones where nothing is said,
+        until it is closed. Opened again it goes on under the new ones. OfferRefused, JournalUnwritable.
+        """
+        self._offer.usual(args)
+        await self._ledger.open(cause)
+        await self._offer.set_evening(args)
+
+    async def close(self, cause: str) -> bool:
+        """The evening is over; False where nobody had opened the table. JournalUnwritable."""
+        if not self.opened:
+            return False
+        await self._ledger.close(cause)
+        await self._offer.end_evening()
+        return True

@@ -1,0 +1,73 @@
+"""What a journal comes to: the newest state that can be trusted, and every event since."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol, TypeVar
+
+import structlog
+
+from controller.clock import Stamp
+from controller.journal.pruning import EVENTS_FROM
+from controller.journal.rows import JournalDamaged, StoredEvent, meta_of
+from controller.journal.snapshots import stored_snapshots, thawed
+
+Folded = TypeVar("Folded")
+_Out = TypeVar("_Out", covariant=True)
+
+
+class Fold(Protocol[_Out]):
+    """What events lead to, from the beginning or from what a snapshot held."""
+
+    def __call__(self, events: Iterator[StoredEvent], /, *since: Any) -> _Out: ...
+
+
+Thaw = Callable[[Mapping[str, Any]], Any]
+"""What a snapshot's data holds; ValueError when it cannot be understood."""
+
+
+def load_events(connection: sqlite3.Connection, first: int = 0) -> Iterator[StoredEvent]:
+    """Every event from `first` on, oldest first; JournalDamaged when one cannot be read or is missing.
+
+    From 0 on also what was said in sessions of which the other events have left.
+    """
+    begun = int(meta_of(connection).get(EVENTS_FROM, "1"))
+    expected = max(first, begun)
+    query = "SELECT n, hand, epoch, ts, mono_ms, clock, type, body FROM events WHERE n >= ? ORDER BY n"
+    for n, hand, epoch, ts, mono_ms, clock, kind, body in connection.execute(query, (first,)):
+        if n >= begun:
+            if n != expected:
+                raise JournalDamaged(f"event {expected} is missing, {n} follows")
+            expected += 1
+        if not (type(hand) is type(epoch) is type(ts) is type(mono_ms) is int and type(clock) is type(kind) is str):
+            raise JournalDamaged(f"event {n} has columns of other kinds")
+        try:
+            fields = json.loads(body)
+        except (ValueError, TypeError, RecursionError):
+            raise JournalDamaged(f"event {n} is no JSON") from None
+        if not isinstance(fields, dict):
+            raise JournalDamaged(f"event {n} is no object")
+        yield StoredEvent(n, hand, epoch, Stamp(ts, mono_ms, clock), kind, fields)
+
+
+def fold_journal(connection: sqlite3.Connection, fold: Fold[Folded], thaw: Thaw | None) -> tuple[Folded, int]:
+    """The newest state that can be trusted with what followed, and behind which event its snapshot lies (0: none).
+
+    A snapshot that cannot be read or understood is told and passed over. JournalDamaged where none is left and the
+    events do not go back to the first.
+    """
+    log = structlog.get_logger("journal")
+    for stored in stored_snapshots(connection) if thaw is not None else ():
+        assert thaw is not None
+        try:
+            since = thawed(stored, thaw)
+        except JournalDamaged as error:
+            log.error("a snapshot cannot be trusted; an older one or the events are taken", problem=str(error))
+            continue
+        return fold(load_events(connection, stored.n + 1), since), stored.n
+    begun = int(meta_of(connection).get(EVENTS_FROM, "1"))
+    if thaw is not None and begun > 1:
+        raise JournalDamaged(f"no snapshot can be read, and the events before {begun} have left the journal")
+    return fold(load_events(connection)), 0

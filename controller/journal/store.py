@@ -1,0 +1,398 @@
+"""An open journal: one thread writes, everybody awaits it; what is awaited is on the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, Final, TypeVar
+
+import structlog
+
+from controller.clock import Stamp
+from controller.epoch import EpochFile, write_epoch_file
+from controller.journal import pruning
+from controller.journal.loading import load_events
+from controller.journal.pruning import matches_begun, prune, prune_published
+from controller.journal.rows import (
+    JournalError,
+    JournalUnwritable,
+    Keeping,
+    NewEvent,
+    NewPublished,
+    Opening,
+    StoredEvent,
+    StoredPublished,
+    last_event,
+    meta_of,
+    plain_json,
+    put_meta,
+    scalar,
+    why_unwritable,
+)
+from controller.journal.snapshots import put_snapshot
+from controller.journal.twin import Line
+from controller.journal.writing import Writer
+from controller.ledger import LedgerEntry, put_entry
+from controller.records import NewRecord, StoredRecord, put_record, select_records
+
+EVENTS_A_SNAPSHOT: Final = 1_500
+"""So many events behind the last snapshot another is due, whatever happens at the table."""
+
+_PRUNE_EVERY = 1_000
+MOST_BACKLOG: Final = 2_000
+"""Transactions that are kept in memory at most while the disk takes nothing."""
+
+_RETRY_S: Final = (0.1, 5.0)
+_TWIN_RECORDS: Final = 300
+_TWIN_LEDGER: Final = 2_000
+
+_Result = TypeVar("_Result")
+
+
+class Journal:
+    """An open journal. `append` and `note` are awaited off the loop; they finish when the disk has it.
+
+    What the disk does not take is not stored: `append` raises JournalUnwritable, everything else waits until it can be
+    written. With `keeping.go_on` it is kept in memory instead, up to a bound, and stored in its order later. `trouble`
+    says why nothing can be written, one of `DISK_REASONS`, and is empty while all is well.
+    """
+
+    def __init__(
+        self, path: Path, writer: Writer, lock: IO[str], opening: Opening, journal_id: int, snapshot: int,
+        keeping: Keeping,
+    ) -> None:  # fmt: skip
+        self.path = path
+        self.opening = opening
+        self.journal_id = journal_id
+        self.trouble = ""
+        self.on_trouble: Callable[[], None] = lambda: None
+        """Called in the loop when `trouble` has changed."""
+        self._lock = lock
+        self._writer = writer
+        self._keeping = keeping
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="journal")
+        connection = writer.connection
+        # The writer's thread alone touches the connection from now on; what is noted is kept here as well.
+        self._notes = meta_of(connection)
+        self._next_n: int = writer.last_event + 1
+        self._next_seq: int = scalar(connection, "SELECT coalesce(max(seq), 0) FROM published") + 1
+        oldest: int = scalar(connection, "SELECT coalesce(min(seq), 0) FROM published")
+        self.first_kept = oldest or self._next_seq
+        """The oldest published fact that `replay` still has; one more than the last where none is kept."""
+        self.append_seconds = 0.0
+        """Seconds that the last commit took."""
+        self._backlog: deque[tuple[Callable[[sqlite3.Connection], None], int]] = deque()
+        self._snapshot = snapshot
+        self._has_room = writer.has_ballast
+        self._log = structlog.get_logger("journal")
+
+    @property
+    def epoch(self) -> int:
+        """The epoch of this start; 0 before one was begun."""
+        return int(self.meta("epoch", "0"))
+
+    @property
+    def last_seq(self) -> int:
+        """Number of the last published fact; 0 before the first."""
+        return self._next_seq - 1
+
+    @property
+    def next_seq(self) -> int:
+        """Number the next published fact must bear."""
+        return self._next_seq
+
+    @property
+    def last_event(self) -> int:
+        """Number of the last event; 0 before the first."""
+        return self._next_n - 1
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing may be applied because nothing can be stored."""
+        return bool(self.trouble) and not (self._keeping.go_on and len(self._backlog) < MOST_BACKLOG)
+
+    @property
+    def unsafe(self) -> int:
+        """How many transactions are in memory alone."""
+        return len(self._backlog)
+
+    @property
+    def snapshot_is_due(self) -> bool:
+        """Whether so much has happened since the last snapshot that a start would take long without another."""
+        return self.last_event - self._snapshot >= EVENTS_A_SNAPSHOT
+
+    def meta(self, key: str, default: str = "") -> str:
+        """A value noted earlier."""
+        return self._notes.get(key, default)
+
+    def load(self) -> Iterator[StoredEvent]:
+        """Every event, oldest first. JournalDamaged when one cannot be read or is missing."""
+        return load_events(self._writer.connection)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Note the epoch of this start in the journal and then in the file beside it. Blocks; for the start only."""
+        self._notes["epoch"] = str(epoch)
+        self._writer.transact(lambda connection: put_meta(connection, {"epoch": str(epoch)}))
+        beside = EpochFile(journal=f"{self.journal_id:016x}", epoch=epoch)
+        try:
+            write_epoch_file(self.path, beside)
+        except OSError as error:
+            if not self._writer.free_ballast():
+                raise JournalUnwritable(why_unwritable(error), f"{self.path}: {error.strerror or error}") from None
+            write_epoch_file(self.path, beside)
+
+    def append(
+        self,
+        events: Sequence[NewEvent],
+        stamp: Stamp,
+        epoch: int,
+        published: Sequence[NewPublished] = (),
+        records: Sequence[NewRecord] = (),
+        ledger: LedgerEntry | None = None,
+    ) -> asyncio.Future[None]:
+        """Store events, the public facts that follow, the records of hands booked or taken back and what all that
+        brings to the ledger, in one transaction. All is on the disk when it is done.
+
+        The writer begins at once, so the caller can encode views before it awaits. JournalUnwritable: nothing of it is
+        stored, and the numbers are free again.
+        """
+        if [fact.seq for fact in published] != list(range(self._next_seq, self._next_seq + len(published))):
+            raise JournalError(f"published facts must go on from number {self._next_seq}")
+        first, first_seq = self._next_n, self._next_seq
+        self._next_n += len(events)
+        self._next_seq += len(published)
+
+        def store(connection: sqlite3.Connection) -> None:
+            self._store(connection, first, events, stamp, epoch, published, records, ledger)
+
+        def work() -> str:
+            began = time.perf_counter()
+            try:
+                reason = self._write(store, len(events))
+            except BaseException:
+                if events or published:
+                    self._next_n, self._next_seq = first, first_seq
+                raise
+            self.append_seconds = time.perf_counter() - began
+            return reason
+
+        self._has_room = self._writer.has_ballast
+        commit = self._run(work)
+        commit.add_done_callback(self._appended)
+        return commit  # type: ignore[return-value]
+
+    async def note(self, values: Mapping[str, str | None]) -> None:
+        """Keep values by name across starts (None forgets one), on the disk when this returns."""
+        for key, value in values.items():
+            if value is None:
+                self._notes.pop(key, None)
+            else:
+                self._notes[key] = value
+        noted = dict(values)
+        if self._keeping.go_on:
+            reason = await self._run(self._write, lambda connection: _note(connection, noted), 0)
+            if reason:
+                self._trouble(reason, "notes are kept in memory")
+            return
+        await self._until_stored(lambda connection: _note(connection, noted))
+
+    async def replay(self, first: int, last: int) -> list[StoredPublished]:
+        """The published facts numbered first to last that are still kept."""
+        query = "SELECT seq, stream, envelope FROM published WHERE seq BETWEEN ? AND ? ORDER BY seq"
+        rows = await self._run(
+            self._writer.read, lambda connection: connection.execute(query, (first, last)).fetchall()
+        )
+        return [StoredPublished(*row) for row in rows]
+
+    async def records(
+        self, match: int | None = None, hand: int | None = None, first: int = 0, most: int = 1_000
+    ) -> list[StoredRecord]:
+        """Records of booked hands from number `first` on, oldest first: of one match or one hand where that is said."""
+        return await self._run(
+            self._writer.read, lambda connection: list(select_records(connection, match, hand, first, most))
+        )
+
+    async def ledger(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Do something with the ledger's table (`controller.ledger`), in a transaction on the writer's thread."""
+        return await self._until_stored(work)
+
+    def keep_snapshot(self, body: Callable[[], Mapping[str, Any]], match: int, stamp: Stamp) -> asyncio.Future[None]:
+        """Store the state behind the last event, and let go of what is too old; a disk that does not take it is told.
+
+        `body` is called on the writer's thread. `match` is the one that was begun last.
+        """
+        n, self._snapshot = self.last_event, self.last_event
+        return self._run(self._keep_snapshot, n, body, match, stamp)
+
+    async def probe(self) -> bool:
+        """Whether the disk takes something again: a note, and room kept for what must fit; `trouble` is over then."""
+        try:
+            await self._run(self._probe)
+        except JournalUnwritable as error:
+            self._trouble(error.reason, str(error))
+            return False
+        self._trouble("", "")
+        return True
+
+    async def close(self) -> None:
+        """Finish what was asked for and close the file."""
+        await self._run(self._close)
+        self._thread.shutdown(wait=False)
+        self._lock.close()
+
+    # --- on the writer's thread ---------------------------------------------------------------------------------------
+
+    def _run(self, work: Callable[..., _Result], *arguments: Any) -> asyncio.Future[_Result]:
+        return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+    def _write(self, work: Callable[[sqlite3.Connection], None], events: int) -> str:
+        """Store something, or keep it in memory where that is the policy: why, or empty when it is stored."""
+        if not self._backlog:
+            try:
+                self._writer.transact(work, events)
+                return ""
+            except JournalUnwritable as error:
+                if not self._keeping.go_on:
+                    raise
+                reason = error.reason
+        else:
+            reason = self.trouble or "disk_error"
+        if len(self._backlog) >= MOST_BACKLOG:
+            raise JournalUnwritable(reason, f"{self.path}: {MOST_BACKLOG} transactions wait for the disk")
+        self._backlog.append((work, events))
+        return reason
+
+    def _appended(self, done: asyncio.Future[str]) -> None:
+        """In the loop, before whoever awaits it: everybody learns of a failure, and of the last room being taken."""
+        if done.cancelled():
+            return
+        error = done.exception()
+        if isinstance(error, JournalUnwritable):
+            self._trouble(error.reason, str(error))
+        elif error is None and done.result():
+            self._trouble(done.result(), "play goes on in memory")
+        elif error is None and self._has_room and not self._writer.has_ballast:
+            self._trouble("disk_full", "the room that was kept for this is used up")
+
+    def _trouble(self, reason: str, problem: str) -> None:
+        before, self.trouble = self.trouble, reason
+        if before == reason:
+            return
+        if reason:
+            self._log.critical("the journal cannot be written", reason=reason, problem=problem, journal=str(self.path))
+        else:
+            self._log.warning("the journal can be written again", journal=str(self.path))
+        self.on_trouble()
+
+    def _store(
+        self,
+        connection: sqlite3.Connection,
+        first: int,
+        events: Sequence[NewEvent],
+        stamp: Stamp,
+        epoch: int,
+        published: Sequence[NewPublished],
+        records: Sequence[NewRecord],
+        ledger: LedgerEntry | None,
+    ) -> None:
+        rows = [
+            (first + place, event.hand, epoch, stamp.ts, stamp.mono_ms, stamp.clock, event.type, plain_json(event.body))
+            for place, event in enumerate(events)
+        ]
+        last_n = first + len(events) - 1
+        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        connection.executemany(
+            "INSERT INTO published VALUES (?, ?, ?, ?)",
+            [(fact.seq, last_n, fact.stream, fact.envelope) for fact in published],
+        )
+        for record in records:
+            put_record(connection, record, last_n, stamp)
+        if ledger is not None:
+            put_entry(connection, ledger, last_n, stamp, epoch)
+        if published and published[-1].seq % _PRUNE_EVERY < len(published):
+            self.first_kept = prune_published(connection, pruning.PUBLISHED_KEPT)
+
+    def _keep_snapshot(self, n: int, body: Callable[[], Mapping[str, Any]], match: int, stamp: Stamp) -> None:
+        if self._backlog:
+            return
+        try:
+            self._take_snapshot(n, body(), match, stamp)
+        except Exception as error:
+            self._log.error("no snapshot could be stored; the next start takes the one before it", problem=str(error))
+
+    def _take_snapshot(self, n: int, body: Mapping[str, Any], match: int, stamp: Stamp) -> None:
+        writer = self._writer
+        writer.transact(lambda connection: put_snapshot(connection, n, match, body))
+        writer.transact(lambda connection: prune(connection, self._keeping, stamp))
+        connection = writer.connection
+        self.first_kept = scalar(connection, "SELECT coalesce(min(seq), ?) FROM published", self._next_seq)
+        # `execute` would give back one page alone.
+        connection.executescript(f"PRAGMA incremental_vacuum({pruning.PAGES_GIVEN_BACK})")
+        if writer.twin.is_long:
+            writer.twin.begin(
+                f"{self.journal_id:016x}", scalar(connection, "PRAGMA user_version"), base_line(connection)
+            )
+
+    def _probe(self) -> None:
+        writer = self._writer
+        if self.trouble == "disk_error":
+            writer.reopen()
+        while self._backlog:
+            writer.transact(*self._backlog[0])
+            self._backlog.popleft()
+        writer.transact(lambda connection: put_meta(connection, {"probe": str(time.time_ns())}))
+        writer.keep_ballast()
+
+    def _close(self) -> None:
+        self._writer.twin.close()
+        self._writer.connection.close()
+
+    async def _until_stored(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Write something, again and again while the disk does not take it."""
+        pause = _RETRY_S[0]
+        while True:
+            try:
+                return await self._run(self._writer.transact, work)
+            except JournalUnwritable as error:
+                self._trouble(error.reason, str(error))
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _RETRY_S[1])
+
+
+def base_line(connection: sqlite3.Connection) -> Line:
+    """What a twin begins with: all notes, the newest snapshot, the events since, and what must outlive a lost file.
+
+    That is what was said in the match begun last with its records, the facts' last number, and what the parlor has not
+    acknowledged.
+    """
+    last = last_event(connection)
+    snapshot = scalar(connection, "SELECT coalesce(max(n), 0) FROM snapshots")
+    begun = (matches_begun(connection) or [last])[-1]
+    wanted = {
+        "meta": "TRUE",
+        "snapshots": f"n = {snapshot}",
+        "events": f"n > {snapshot} OR n = {last} OR (type = 'SessionSaid' AND n >= {begun})",
+        "published": "seq = (SELECT max(seq) FROM published)",
+        "records": f"number > (SELECT coalesce(max(number), 0) - {_TWIN_RECORDS} FROM records)",
+        "ledger": f"acked = 0 AND id > (SELECT coalesce(max(id), 0) - {_TWIN_LEDGER} FROM ledger)"
+        " OR id = (SELECT max(id) FROM ledger)",
+    }
+    statements: list[str] = []
+    for table, which in wanted.items():
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+        values = " || ',' || ".join(f"quote({column})" for column in columns)
+        query = f"SELECT 'INSERT OR REPLACE INTO {table} VALUES (' || {values} || ')' FROM {table} WHERE {which}"
+        statements += [row[0] for row in connection.execute(query)]
+    return Line(last + 1, last, 0, tuple(statements))
+
+
+def _note(connection: sqlite3.Connection, values: Mapping[str, str | None]) -> None:
+    put_meta(connection, {key: value for key, value in values.items() if value is not None})
+    connection.executemany(
+        "DELETE FROM meta WHERE key = ?", [(key,) for key, value in values.items() if value is None]
+    )
