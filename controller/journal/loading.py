@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import structlog
 
-from controller.clock import Stamp
+from controller.clock import ClockState, Stamp
 from controller.journal.pruning import EVENTS_FROM
 from controller.journal.rows import JournalDamaged, StoredEvent, meta_of
 from controller.journal.snapshots import stored_snapshots, thawed
@@ -41,7 +41,8 @@ def load_events(connection: sqlite3.Connection, first: int = 0) -> Iterator[Stor
             if n != expected:
                 raise JournalDamaged(f"event {expected} is missing, {n} follows")
             expected += 1
-        if not (type(hand) is type(epoch) is type(ts) is type(mono_ms) is int and type(clock) is type(kind) is str):
+        whole = type(hand) is type(epoch) is type(ts) is type(mono_ms) is int
+        if not whole or clock not in ("synced", "unsynced") or not isinstance(kind, str):
             raise JournalDamaged(f"event {n} has columns of other kinds")
         try:
             fields = json.loads(body)
@@ -49,7 +50,7 @@ def load_events(connection: sqlite3.Connection, first: int = 0) -> Iterator[Stor
             raise JournalDamaged(f"event {n} is no JSON") from None
         if not isinstance(fields, dict):
             raise JournalDamaged(f"event {n} is no object")
-        yield StoredEvent(n, hand, epoch, Stamp(ts, mono_ms, clock), kind, fields)
+        yield StoredEvent(n, hand, epoch, Stamp(ts, mono_ms, cast(ClockState, clock)), kind, fields)
 
 
 def fold_journal(connection: sqlite3.Connection, fold: Fold[Folded], thaw: Thaw | None) -> tuple[Folded, int]:
