@@ -36,7 +36,7 @@ class Evening:
         try:
             texts = [hand.text for hand in self.hands if hand.match > self.gone]
             return match_records(self.said, texts, self.gone)
-        except (ExportError, RecordError) as error:
+        except (ExportError, RecordError, LookupError) as error:
             raise click.ClickException(f"{self.path}: its matches cannot be put together: {error}") from None
 
 

@@ -23,20 +23,20 @@ class Entry:
 
 
 COMMANDS: Mapping[str, Entry] = {
-    "bench": Entry("cli.bench:bench", "Measure the chain from serial line to page, beside its floor."),
+    "bench": Entry("cli.bench:bench", "Measure the chain from serial line to page."),
     "demo": Entry("cli.demo:demo", "Play hands on a simulated table, all parts together."),
-    "doctor": Entry("cli.doctor:doctor", "Check settings, port, broker, clock and disk; say what to do."),
+    "doctor": Entry("cli.doctor:doctor", "Check settings, port, broker, clock, disk; say what to do."),
     "journal": Entry("cli.journal:journal", "Show the journal of a table."),
     "link": Entry("cli.link:link", "Speak to a table's hardware over its serial line."),
     "pair": Entry("cli.pair:pair", "Pair a display with a seat."),
-    "park": Entry("cli.park:park", "Bring a table to rest and keep its match, before its power goes."),
+    "park": Entry("cli.park:park", "Bring a table to rest before its power goes."),
     "rules": Entry("cli.rules:rules", "List, show and evaluate house rules."),
     "run": Entry("cli.run:run", "Run the daemon of one table."),
     "schema": Entry("cli.schema:schema", "Export the MQTT contract."),
-    "service": Entry("cli.service:service", "Repair a table: service mode, sensors, motors, self-tests, faults."),
+    "service": Entry("cli.service:service", "Repair a table: sensors, motors, self-tests, faults."),
     "simulate": Entry("cli.simulate:simulate", "Simulate a table's hardware, or its players."),
     "soak": Entry("cli.soak:soak", "Play for hours under random faults, and check everything."),
-    "support-bundle": Entry("cli.support_bundle:support_bundle", "Write one file that tells a repairer all."),
+    "support-bundle": Entry("cli.support_bundle:support_bundle", "Write one file for a repairer, without secrets."),
     "web": Entry("cli.web:web", "Serve the pages, and MQTT over WebSocket."),
 }
 

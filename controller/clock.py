@@ -6,7 +6,7 @@ import ctypes
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 ClockState = Literal["synced", "unsynced"]
 
@@ -21,6 +21,34 @@ class Stamp:
     ts: int
     mono_ms: int
     clock: ClockState
+
+
+AGES_AFTER_MS: Final = 3_600_000
+"""How long the time of day must go without a step before it says what is old: a false one is corrected by then."""
+
+STEP_MS: Final = 60_000
+
+
+class AgeJudge:
+    """Whether the time of day may decide what is old enough to leave: synchronised, and without a step for an hour.
+
+    One false answer of a time server would otherwise make everything fifty years old.
+    """
+
+    def __init__(self) -> None:
+        self._zero: int | None = None
+        self._since_ms = 0
+
+    def may_judge(self, stamp: Stamp) -> bool:
+        """Call it now and then with the present moment of one epoch."""
+        zero = stamp.ts - stamp.mono_ms
+        if stamp.clock != "synced":
+            self._zero = None
+            return False
+        if self._zero is None or abs(zero - self._zero) > STEP_MS:
+            self._since_ms = stamp.mono_ms
+        self._zero = zero
+        return stamp.mono_ms - self._since_ms >= AGES_AFTER_MS
 
 
 class SystemClock:

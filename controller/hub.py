@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from controller import ledger as books
 from controller.bookkeeping import Bookkeeper, Seal
-from controller.clock import Stamp, SystemClock
+from controller.clock import AgeJudge, Stamp, SystemClock
 from controller.journal import JournalUnwritable
 from controller.ledger import BOOK, HUB, SAID, LedgerEntry, LedgerState, Ref, Standing, StoredRow
 from controller.mending import NOTED, read_zeros
@@ -104,6 +104,7 @@ class Ledger:
         self._asked_at = -ASKED_AGAIN_S
         self._mended: set[int] = set()
         self._pruned_at = -PRUNE_EVERY_S
+        self._ages = AgeJudge()
         self._log = structlog.get_logger("ledger")
 
     async def begin(self) -> None:
@@ -333,10 +334,9 @@ class Ledger:
 
     async def _prune(self) -> None:
         now = self._clock.monotonic()
-        if not self._days or now - self._pruned_at < PRUNE_EVERY_S:
-            return
         stamp = self._clock.stamp()
-        if stamp.clock != "synced":
+        old = self._ages.may_judge(stamp)
+        if not old or not self._days or now - self._pruned_at < PRUNE_EVERY_S:
             return
         self._pruned_at = now
         await self._journal.ledger(partial(books.prune, older_than_ts=stamp.ts - self._days * DAY_MS, hub=self._hub))

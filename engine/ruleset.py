@@ -49,6 +49,10 @@ _BY_SCORING = {"fan_cap": "fan", "streak_fan": "fan"}
 _UNSET_BUT_KNOWN = ("flowers",)
 
 
+LONGEST_NAME = 64
+"""Characters of a ruleset's name, which is that of its file too."""
+
+
 class RulesetError(ValueError):
     """A ruleset that cannot be: `field` is the line at fault, the message says what was expected."""
 
@@ -104,7 +108,7 @@ def _packaged(name: str) -> Ruleset:
 
 def _find(name: str, search: Sequence[Path]) -> Mapping[str, object]:
     """The lines of a named ruleset: a house's folder before the packaged ones."""
-    if name and all(part.isalnum() for part in name.split("-")):
+    if 0 < len(name) <= LONGEST_NAME and all(part.isalnum() for part in name.split("-")):
         for folder in search:
             path = folder / f"{name}.toml"
             if path.is_file():

@@ -48,15 +48,17 @@ def prune_published(connection: sqlite3.Connection, kept: int) -> int:
     return int(scalar(connection, "SELECT coalesce(min(seq), 0) FROM published"))
 
 
-def prune(connection: sqlite3.Connection, keeping: Keeping, stamp: Stamp) -> bool:
-    """Let go of what is too old or too much, a little at a time; whether more is to go. In the caller's transaction."""
+def prune(connection: sqlite3.Connection, keeping: Keeping, stamp: Stamp | None) -> bool:
+    """Let go of what is too old or too much, a little at a time; whether more is to go. In the caller's transaction.
+
+    Without a stamp (the time of day cannot be trusted, `AgeJudge`) nothing is too old.
+    """
     connection.execute(
         "DELETE FROM snapshots WHERE n < (SELECT min(n) FROM (SELECT n FROM snapshots ORDER BY n DESC LIMIT ?))",
         (SNAPSHOTS_KEPT,),
     )
     limit = keeping.megabytes * 1_000_000
-    # A time of day that nobody has set says nothing of age.
-    before = stamp.ts - keeping.days * _DAY_MS if stamp.clock == "synced" else None
+    before = None if stamp is None else stamp.ts - keeping.days * _DAY_MS
     too_much = bytes_used(connection) > limit
     target = limit * _FREED_SHARE if too_much else limit
     for _ in range(_STEPS_AT_ONCE):

@@ -13,7 +13,7 @@ from typing import IO, Any, Final, TypeVar
 
 import structlog
 
-from controller.clock import Stamp
+from controller.clock import AgeJudge, Stamp
 from controller.epoch import EpochFile, write_epoch_file
 from controller.journal import pruning
 from controller.journal.loading import load_events
@@ -90,6 +90,7 @@ class Journal:
         self._snapshot = snapshot
         self._has_room = writer.has_ballast
         self._log = structlog.get_logger("journal")
+        self._ages = AgeJudge()
 
     @property
     def epoch(self) -> int:
@@ -328,7 +329,8 @@ class Journal:
     def _take_snapshot(self, n: int, body: Mapping[str, Any], match: int, stamp: Stamp) -> None:
         writer = self._writer
         writer.transact(lambda connection: put_snapshot(connection, n, match, body))
-        writer.transact(lambda connection: prune(connection, self._keeping, stamp))
+        old = self._ages.may_judge(stamp)
+        writer.transact(lambda connection: prune(connection, self._keeping, stamp if old else None))
         connection = writer.connection
         self.first_kept = scalar(connection, "SELECT coalesce(min(seq), ?) FROM published", self._next_seq)
         # `execute` would give back one page alone.

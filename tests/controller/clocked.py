@@ -152,6 +152,7 @@ class Machine:
         self._lamps: Any = None
         self.lamps = SimpleNamespace(show=self.show)
         self.times = SimpleNamespace(learned={})
+        self.lines: tuple[Any, ...] = ()
         asyncio.get_running_loop().call_later(0.5, changed)
 
     async def where_sets_are(self) -> tuple[str, ...]:

@@ -93,6 +93,9 @@ async def test_old_hands_leave_by_age_and_the_last_match_stays_whole(tmp_path: P
     late = Stamp(STAMP.ts + 40 * DAY, 0, "synced")
     await journal.keep_snapshot(lambda: {"version": 0}, 2, replace(late, clock="unsynced"))
     assert first_event_kept(path) == 1, "a clock that nobody has set says nothing of age"
+    for minutes in (1, 20, 50):
+        await journal.keep_snapshot(lambda: {"version": 0}, 2, replace(late, mono_ms=minutes * 60_000))
+    assert first_event_kept(path) == 1, "a clock that has stepped within the hour says nothing of age"
     for _ in range(3):
         await journal._run(journal._writer.transact, lambda one: prune(one, Keeping(days=1), late))
     await journal.close()

@@ -309,9 +309,10 @@ async def test_f14_rows_said_before_the_clock_was_set_get_their_true_time_by_a_r
 
 
 async def test_old_rows_leave_when_the_hub_has_them_and_never_before(
-    tmp_path: Path, evening: tuple[Any, Taken]
+    tmp_path: Path, evening: tuple[Any, Taken], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, taken = evening
+    monkeypatch.setattr("controller.clock.AGES_AFTER_MS", 0)
     path, day = tmp_path / "t.journal", 86_400_000
     async with kept(path) as one:
         await play(one, taken)

@@ -21,7 +21,7 @@ import pytest
 from click.testing import CliRunner
 
 from cli.journal import journal
-from controller.clock import ClockState, Stamp, SystemClock
+from controller.clock import AgeJudge, ClockState, Stamp, SystemClock
 from controller.daemon import Daemon
 from controller.journal import read_events, read_meta
 from controller.mending import NOTED, EpochClocks, ShownTime, read_zeros, shown
@@ -50,6 +50,8 @@ STEPS_MS = (YEARS_56_MS, -HOUR_MS, HOUR_MS, -YEARS_56_MS, 1, -1)
 MAY_ASK_UTC: Mapping[str, str] = {
     "controller/clock.py": "stamps",
     "controller/journal/store.py": "a value that was not there before",
+    "controller/reveals.py": "when somebody asked for a hand, for the record",
+    "controller/support.py": "the dates of files in an archive",
 }
 """Files that may read the time of day, and what for. Names of files (`gmtime`) are no durations."""
 
@@ -184,7 +186,8 @@ def test_what_was_stamped_before_the_first_synchronisation_is_mended(
     told = [json.loads(line) for line in CliRunner().invoke(journal, ["show", str(path), "--json"]).output.splitlines()]
     assert [event["mono_ms"] for event in told] == sorted(event["mono_ms"] for event in told)
     early = [event for event in told if event["mono_ms"] < synced_at * 1000]
-    later = [event for event in told if synced_at * 1000 <= event["mono_ms"] < back_at * 1000]
+    # The machine is asked every 10 s whether its time of day is known.
+    later = [event for event in told if (synced_at + 10) * 1000 <= event["mono_ms"] < back_at * 1000]
     assert len(early) > 10 and len(later) > 3
     assert {event["clock"] for event in early} == {"mended"} and {event["clock"] for event in later} == {"synced"}
     assert all(event["ts"] == BEGAN_MS + event["mono_ms"] for event in early + later)
@@ -361,3 +364,18 @@ async def test_line_and_broker_do_not_notice_a_step_in_mid_frame(
     said = [body["mono_ms"] for topic, body in ear.heard if topic == TOPICS.state and body["epoch"] == begun.epoch]
     assert said == sorted(said)
     assert await running.end() < 5
+
+
+def test_a_time_of_day_judges_ages_only_after_an_hour_without_a_step() -> None:
+    """F10: a first network time, or a false one, makes nothing old at once."""
+    judge = AgeJudge()
+    hour = 3_600_000
+    assert not judge.may_judge(Stamp(0, 0, "unsynced"))
+    assert not judge.may_judge(Stamp(10**12, 1_000, "synced"))
+    assert not judge.may_judge(Stamp(10**12 + hour - 1_001, hour - 1, "synced"))
+    assert judge.may_judge(Stamp(10**12 + hour + 1_000, hour + 1_000, "synced"))
+    years = 56 * 365 * 24 * hour
+    assert not judge.may_judge(Stamp(10**12 + years + hour, hour + 2_000, "synced"))
+    assert not judge.may_judge(Stamp(10**12 + 2 * hour, 2 * hour, "synced")), "put right again is a step as well"
+    assert judge.may_judge(Stamp(10**12 + 3 * hour, 3 * hour, "synced"))
+    assert not judge.may_judge(Stamp(10**12 + 4 * hour, 4 * hour, "unsynced"))
