@@ -183,6 +183,7 @@ _LINES: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
     "dealer": lambda p: f"{_seat(p)} is dealer (庄)",
     "taken": _taken,
     "all_taken": lambda p: "everything has been taken",
+    "taking_resumed": lambda p: f"{_seat(p, 'by')}: not everything has been taken yet",
     "flower": lambda p: f"补花: {_seat(p)} lays out {p.get('tile')}",
     "flowers_replaced": _replaced,
     "flowers_done": lambda p: "nobody holds a flower any more",

@@ -1,4 +1,4 @@
-"""`kaijin park`: bring a table to rest before its power goes, or let it go on."""
+"""`kaijin park`: bring a table to rest before its power goes, or take that back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class Late(click.ClickException):
     "--reason", type=click.Choice(["power", "command", "time"]), default="command", show_default=True,
     help="What the displays say about it: the power is going, somebody said so, time is up.",
 )  # fmt: skip
-@click.option("--unpark", is_flag=True, help="Let a parked table go on instead.")
+@click.option(
+    "--unpark", is_flag=True, help="Take back an order to park instead. A parked table goes on by a press at a seat."
+)
 def park(config: Path, wait: int, reason: str, unpark: bool) -> None:
     """Finish what the machine does, close the centre, park the table and keep its match.
 
@@ -43,7 +45,7 @@ def park(config: Path, wait: int, reason: str, unpark: bool) -> None:
 
     try:
         settings = load_settings(config)
-        done = parking.unpark(settings, wait) if unpark else parking.park(settings, reason, wait)
+        done = parking.unpark(settings) if unpark else parking.park(settings, reason, wait)
         click.echo(asyncio.run(done))
     except parking.NotInTime as late:
         raise Late(str(late)) from None

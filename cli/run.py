@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 @click.option("--adopt", is_flag=True, help="Take this table on although nothing is known of its past.")
 def run(config: Path, speed: float | None, adopt: bool) -> None:
     """Run the daemon of one table until SIGTERM or Ctrl-C."""
+    import os
+
     from controller.logs import configure_logging
     from controller.settings import SettingsError, load_settings
 
+    # Hands lie in what it writes: nothing of it is for others on this machine.
+    os.umask(0o077)
     try:
         settings = load_settings(config)
     except SettingsError as error:

@@ -11,6 +11,7 @@ import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any, Final, Protocol
 
 import structlog
@@ -19,7 +20,7 @@ from controller.clock import SystemClock
 from controller.metrics import Metrics
 from controller.publisher import Publisher
 from protocol.mqtt.commands import COMMANDS, MAX_LIFETIME_MS
-from protocol.mqtt.inbound import InputError, parse_command
+from protocol.mqtt.inbound import NOT_PASSED, InputError, left_ms, parse_command
 from protocol.mqtt.models import Command
 
 CARRIED_OUT: Final = (
@@ -69,11 +70,12 @@ class Notes(Protocol):
 
 @dataclass(slots=True)
 class _Seen:
-    """A command that was taken: when, on the monotonic clock, and what has been said to it."""
+    """A command that was taken: when, and until when it may be begun, on the monotonic clock; what has been said."""
 
     at: float
     kept_s: float
     said: list[dict[str, Any]] = field(default_factory=list)
+    until: float = inf
 
 
 class CommandDesk:
@@ -98,16 +100,18 @@ class CommandDesk:
     async def take(self, verb: str, payload: bytes) -> None:
         """Check one command, carry it out once, answer it."""
         stamp = self._clock.stamp()
-        utc = stamp.ts if stamp.clock == "synced" else None
+        now = stamp.mono_ms, self._publisher.epoch, stamp.ts if stamp.clock == "synced" else None
         try:
-            command = parse_command(payload, verb, stamp.mono_ms, self._publisher.epoch, utc)
+            command = parse_command(payload, verb, *now)
+            left = left_ms(command, *now)
         except InputError as error:
             self._refused(verb, error)
             return
         key = (command.client, command.id)
         if self._repeated(key):
             return
-        seen = _Seen(self._clock.monotonic(), _kept_s(verb))
+        came = self._clock.monotonic()
+        seen = _Seen(came, _kept_s(verb), until=inf if left is None else came + left / 1000)
         if verb not in self._handlers or not _changes(verb, command):
             self._read[key] = seen
             if len(self._read) > REMEMBERED:
@@ -173,6 +177,10 @@ class CommandDesk:
         if keep is not None:
             await keep()
         self._publisher.say_response(command.client, accepted, command.id)
+        if self._clock.monotonic() > seen.until:
+            # The disk took its time: what was meant for then is not done now.
+            self._answer(command, seen, _body(command.id, verb, "failed", "expired", "not_after_ms", NOT_PASSED))
+            return
         try:
             result = await handler(command)
         except CommandFailed as error:

@@ -26,6 +26,7 @@ from engine import snapshots
 from engine.events import Event, HandEnded, HandRebooked, Played, SessionSaid, encode_event
 from engine.export import hand_record
 from engine.match.events import BookingVoided
+from engine.match_wants import waits_for_hands_off
 from engine.play.events import ClaimAnswered
 from engine.state import State
 from engine.table import Refused, apply, decide
@@ -122,7 +123,7 @@ class Core:
         self._flush_seats = False
         self._committing = False
         self._state_said = 0.0
-        self._holding: Holding[_Work] = Holding(journal, self._disk_changed)
+        self._holding: Holding[_Work] = Holding(journal, self._disk_changed, lambda work: work.happened)
         self._log = structlog.get_logger("core")
 
     # --- what others call ---------------------------------------------------------------------------------------------
@@ -363,7 +364,8 @@ class Core:
         state = self.state
         rules = state.setup.rules if state.setup is not None else None
         self._hardware.set_gear(None if rules is None else Gear(rules.tiles, (rules.stacks,) * 4))
-        self._hardware.reconcile(views.wanted(state), state.stop, state.faults, bool(state.service))
+        held = bool(state.service) or waits_for_hands_off(state)
+        self._hardware.reconcile(views.wanted(state), state.stop, state.faults, held)
         self._hardware.lamps.show(views.lamps(state))
         self._manage_timers()
         self.on_change(state)

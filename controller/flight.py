@@ -23,6 +23,10 @@ APART_S: Final = 10.0
 _NUMBERED = re.compile(r"-(\d{6,})-\d{8}T\d{6}\.jsonl")
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 class FlightLog:
     """Writes the recordings of one line into a folder: `flight-LINE-NUMBER-TIME.jsonl`.
 
@@ -79,7 +83,7 @@ class FlightLog:
         """The file with all of it or no file, whenever the power goes; what a former run left half-written goes."""
         scratch = self._folder / f".{self._stem}.new"
         try:
-            with scratch.open("w", encoding="utf-8") as out:
+            with open(scratch, "w", encoding="utf-8", opener=_private) as out:
                 out.write(text)
                 out.flush()
                 os.fsync(out.fileno())

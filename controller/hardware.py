@@ -64,7 +64,7 @@ class Notes(Protocol):
 
     def meta(self, key: str, default: str = "") -> str: ...
 
-    async def note(self, values: Mapping[str, str | None]) -> None: ...
+    async def note(self, values: Mapping[str, str | None], *, on_disk: bool = False) -> None: ...
 
 
 @dataclass(slots=True)
@@ -243,6 +243,12 @@ class Hardware:
         except UnknownOperation as error:
             self._log.error("an operation that this driver cannot carry out", want=name, problem=str(error))
             self._feed(inputs.OperationFailed(name, "unsupported"))
+        except Exception:
+            # A mistake here must not leave the table waiting for ever: people are asked, or it is tried again.
+            self._log.critical("an operation has met a mistake", want=name, verb=item.want.verb, exc_info=True)
+            if not item.ended:
+                item.ended = True
+                self._feed(self._overdue(name, item, "unsupported"))
 
     async def _line_for(self, verb: str) -> Line:
         """The ready line whose board carries the verb out; not before every stop is cleared."""
@@ -261,10 +267,11 @@ class Hardware:
         known = item.sent_to is not None and item.sent_to.remembered_by(identity)
         settled = None
         if item.want.verb in ONCE:
+            known = self._once.noted(item.want.verb, name)
             settled = await self._once.before(name, item.want, line, identity, item.perhaps_sent)
         elif item.perhaps_sent and not known:
             settled = await self._as_they_stand(name, item, line)
-        settled = settled or await self._clearance.wait(name, item.want, line)
+        settled = settled or await self._clearance.wait(name, item.want, line, known)
         if settled is not None:
             return settled
         if line.identity is not identity:

@@ -12,7 +12,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from controller.journal import Journal
+import structlog
+
+from controller.journal import Journal, JournalError
+from engine import inputs
 
 Work = TypeVar("Work")
 
@@ -20,14 +23,20 @@ PAUSES_S: Final = (0.25, 5.0)
 """The disk is tried again after these pauses, the first and the longest."""
 
 MOST_HELD: Final = 5_000
+"""So many inputs wait before sights and keys are let go."""
 
 
 class Holding(Generic[Work]):
     """The inputs that wait, and the task that tries the disk. `changed` is called when it takes nothing, and again."""
 
-    def __init__(self, journal: Journal, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, journal: Journal, changed: Callable[[], None], happened: Callable[[Work], object] = lambda work: work
+    ) -> None:
         self._journal = journal
         self._changed = changed
+        self._happened = happened
+        self._let_go = 0
+        self._log = structlog.get_logger("holding")
         self._held: deque[Work] = deque()
         self._probing: asyncio.Task[None] | None = None
 
@@ -43,13 +52,23 @@ class Holding(Generic[Work]):
         return self._journal.holds
 
     def keep(self, work: Work, first: bool = False) -> None:
-        """An input waits, the last of all or (tried and not stored) the first; the oldest goes where too many wait."""
+        """An input waits, the last of all or (tried and not stored) the first.
+
+        Of a zone of tiles only what was seen last waits. Where too much waits the oldest sight or key goes, and that is
+        told; what became of operations, faults and stops never does.
+        """
+        zone = _zone(self._happened(work))
+        older = None if zone is None else next((one for one in self._held if _zone(self._happened(one)) == zone), None)
+        if older is not None and first:
+            return
+        if older is not None:
+            self._held.remove(older)
         if first:
             self._held.appendleft(work)
         else:
             self._held.append(work)
         if len(self._held) > MOST_HELD:
-            self._held.popleft()
+            self._let_one_go()
 
     def next(self) -> Work | None:
         """The oldest input that waited, once inputs are taken again."""
@@ -65,13 +84,34 @@ class Holding(Generic[Work]):
             self._probing = asyncio.create_task(self._probe(), name="try the disk")
         self._changed()
 
+    def _let_one_go(self) -> None:
+        gone = next((one for one in self._held if isinstance(self._happened(one), _MAY_GO)), None)
+        if gone is None:
+            return
+        self._held.remove(gone)
+        self._let_go += 1
+        if self._let_go & (self._let_go - 1) == 0:
+            what = type(self._happened(gone)).__name__
+            self._log.error("too much waits for the disk; sights and keys are lost", lost=self._let_go, last=what)
+
     async def _probe(self) -> None:
         pause = PAUSES_S[0]
         while True:
             await asyncio.sleep(pause)
-            if await self._journal.probe():
-                return
+            try:
+                if await self._journal.probe():
+                    return
+            except JournalError as error:
+                self._log.critical("the disk takes something again, but not this", problem=str(error))
             pause = min(2 * pause, PAUSES_S[1])
+
+
+_MAY_GO: Final = (inputs.ZoneSeen, inputs.TileFlipped, inputs.RowLaid, inputs.KeyPressed)
+
+
+def _zone(happened: object) -> tuple[str, str] | None:
+    """The zone of tiles of which an input tells all that lies there."""
+    return (happened.seat, happened.zone) if isinstance(happened, inputs.ZoneSeen) else None
 
 
 def journal_notices(journal: Journal, uptime_s: float) -> tuple[Mapping[str, Any], ...]:

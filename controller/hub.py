@@ -109,14 +109,35 @@ class Ledger:
 
     async def begin(self) -> None:
         """Read how the ledger stands. Before the core runs."""
-        state = LedgerState.decode(self._journal.meta(BOOK))
+        state = await self._noted()
         elapsed = await self._journal.ledger(partial(books.time_on, mark=state.mark)) if state.mark.epoch else 0
         self._keeper = Bookkeeper(self._id, self._publisher.epoch, state, elapsed)
         self._standing = await self._journal.ledger(books.standing)
         self._hub = bool(self._journal.meta(HUB))
         self._acked = await self._journal.ledger(partial(books.acknowledged, journal=self._id))
         journal, _, number = self._journal.meta(SAID).partition(" ")
-        self._said_up_to = int(number) if journal == self._id else 0
+        self._said_up_to = 0
+        if journal == self._id:
+            # Where the number is spoilt rows are said again before acknowledgements of them count.
+            known = number.isascii() and number.isdecimal() and len(number) < 19
+            self._said_up_to = int(number) if known else self._acked
+            if not known:
+                self._log.critical("the note of what was said of the ledger is spoilt", note=SAID)
+
+    async def _noted(self) -> LedgerState:
+        """How the ledger stands: as it was noted, or as its rows tell it where that note is spoilt or lost."""
+        text = self._journal.meta(BOOK)
+        last = await self._journal.ledger(partial(books.last_number, journal=self._id))
+        problem = ""
+        try:
+            state = LedgerState.decode(text)
+            if (state.last if state.journal == self._id else 0) >= last:
+                return state
+            problem = f"it ends with row {state.last}, but there is a row {last}"
+        except ValueError as error:
+            problem = str(error)
+        self._log.critical("the note of how the ledger stands is spoilt; its rows are read", note=BOOK, problem=problem)
+        return await self._journal.ledger(partial(books.rebuilt, journal=self._id))
 
     # --- what is entered ----------------------------------------------------------------------------------------------
 

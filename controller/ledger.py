@@ -6,12 +6,15 @@ gave it: a journal that goes on under a new id (a copy, an older state) counts a
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
+
+from pydantic import TypeAdapter, ValidationError
 
 from controller.clock import Stamp
 
@@ -89,13 +92,17 @@ class LedgerState:
 
     @staticmethod
     def decode(text: str) -> LedgerState:
-        """What `encode` made; the beginning where nothing was noted."""
+        """What `encode` made; the beginning where nothing was noted. ValueError for anything else."""
         if not text:
             return LedgerState()
-        said = json.loads(text)
-        refs = {name: Ref(**said[name]) if said[name] else None for name in ("booked", "ended", "closed")}
-        times = {name: Running(**said[name]) for name in ("of_hand", "of_match", "of_session")}
-        return replace(LedgerState(), **{**said, **refs, **times, "mark": Mark(**said["mark"])})
+        try:
+            return _STATE.validate_json(text, strict=True)
+        except ValidationError as error:
+            found = error.errors(include_url=False, include_input=False)[0]
+            raise ValueError(f"{'.'.join(map(str, found['loc'])) or 'all of it'}: {found['msg']}") from None
+
+
+_STATE: Final = TypeAdapter(LedgerState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +190,43 @@ def acknowledged(connection: sqlite3.Connection, journal: str) -> int:
     """The number up to which the hub has acknowledged this journal's rows, as far as they are still kept."""
     found = connection.execute("SELECT max(number) FROM ledger WHERE journal = ? AND acked = 1", (journal,)).fetchone()
     return found[0] or 0
+
+
+def last_number(connection: sqlite3.Connection, journal: str) -> int:
+    """The last number that a journal has given; 0 before the first."""
+    found = connection.execute("SELECT max(number) FROM ledger WHERE journal = ?", (journal,)).fetchone()
+    return found[0] or 0
+
+
+def rebuilt(connection: sqlite3.Connection, journal: str) -> LedgerState:
+    """How the ledger stands as its rows tell it, where the note of that is spoilt; what lasted is counted anew."""
+    state = LedgerState()
+    for row in _rows(connection, "ORDER BY id"):
+        with contextlib.suppress(ValueError, LookupError, TypeError):
+            state = _after(state, Ref(row.journal, row.number), json.loads(row.envelope)["data"]["record"])
+    newest = connection.execute("SELECT n, epoch, mono_ms FROM ledger ORDER BY id DESC LIMIT 1").fetchone()
+    mark = Mark(*newest) if newest is not None else Mark()
+    return replace(state, journal=journal, last=last_number(connection, journal), mark=mark)
+
+
+def _after(state: LedgerState, ref: Ref, record: dict[str, Any]) -> LedgerState:
+    """How the ledger stands behind one row more."""
+    match record["kind"]:
+        case "session_begun":
+            return replace(state, session=record["session"], opened=record["by"], matches=0, closed=None)
+        case "match_begun":
+            known = replace(state, session=record["session"], match=record["match"], matches=state.matches + 1)
+            return replace(known, booked=None, ended=None, closed=None)
+        case "hand":
+            return replace(state, session=record["session"], booked=ref, ended=None, closed=None)
+        case "match_ended":
+            return replace(state, ended=ref)
+        case "session_ended":
+            return replace(state, session=record["session"], opened="", closed=ref)
+        case "void":
+            opened = "match" if record["what"] == "session_ended" else state.opened
+            return replace(state, opened=opened, booked=None, ended=None, closed=None)
+    return state
 
 
 def mend(connection: sqlite3.Connection, epoch: int, zero_ts: int) -> None:

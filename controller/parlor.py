@@ -137,8 +137,11 @@ class Parlor:
         return {}
 
     async def _park(self, command: Command) -> _Result:
+        """Park, or take that back as long as the table is not parked: then only somebody who sees it lets it go on."""
         reason = command.args.get("reason", "command")
-        await self._feed(command, i.Park(reason) if command.args.get("on", True) else i.Unpark("command"))
+        await self._feed(
+            command, i.Park(reason) if command.args.get("on", True) else i.Unpark("command", from_afar=True)
+        )
         return {}
 
     async def _export(self, command: Command) -> _Result:

@@ -39,7 +39,9 @@ PUBLIC_EVENTS: Final = frozenset(
         "WindowTimeUp", "UndoAsked", "UndoKept", "HandReopened", "HandRebooked", "SeatsTaken", "SwapAsked",
         "HandDropped", "MinutePassed", "PauseWanted", "ParkWanted", "Parked", "Unparked", "EndAsked", "EndKept",
         "ServiceBegun", "ServiceDone", "ServiceEnded", "Audited",
+        "CountTold", "CountRuled", "EndDoubted", "CallOffAsked", "CallOffKept",
         "GroupPresented", "BidsAsked", "BidSaid", "OperationVouched", "OperationStands", "ThrowBroken", "MechanismSlow",
+        "TakingResumed",
     }
 )  # fmt: skip
 """Event types that hold nothing but what lies open at the table."""

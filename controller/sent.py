@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,23 +38,29 @@ class Once:
     """The note of an operation that runs once at most: written before it is sent, kept until its outcome is known.
 
     `lay` are the faces that lay there before a throw, `?` where the board reads none, empty for other operations.
+    `spoilt`: there is a note that nobody can read, so the operation may have been sent to anybody.
     """
 
     journal_id: int
     start: BoardStart
     lay: str = ""
+    spoilt: bool = False
 
     def __str__(self) -> str:
         return f"{self.journal_id:016x}:{self.start.boot} {self.lay} {self.start.serial_number}"
 
     @classmethod
     def parse(cls, text: str) -> Once | None:
-        """The note as `str` wrote it, or None where nothing was noted."""
+        """The note as `str` wrote it, spoilt where it is none, or None where nothing was noted."""
         if not text:
             return None
-        begun, lay, serial_number = [*text.split(" ", 2), "", ""][:3]
-        journal, _, boot = begun.partition(":")
-        return cls(int(journal, 16), BoardStart(boot, serial_number), lay)
+        found = _NOTE.fullmatch(text)
+        if found is None:
+            return cls(0, BoardStart("", ""), spoilt=True)
+        return cls(int(found[1], 16), BoardStart(found[2], found[4] or ""), found[3])
+
+
+_NOTE: Final = re.compile(r"([0-9a-f]{1,16}):(\S*) (\d,\d|\?|)(?: (.*))?", re.DOTALL)
 
 
 def once_key(verb: str, name: str) -> str:

@@ -26,7 +26,7 @@ class OnceNotes(Protocol):
 
     def meta(self, key: str, default: str = "") -> str: ...
 
-    async def note(self, values: Mapping[str, str | None]) -> None: ...
+    async def note(self, values: Mapping[str, str | None], *, on_disk: bool = False) -> None: ...
 
 
 class OnceKeeper:
@@ -47,6 +47,9 @@ class OnceKeeper:
         verb, start = want.verb, BoardStart.of(identity)
         dice = verb == "dice_roll"
         note = Once.parse(self._notes.meta(once_key(verb, name)))
+        if note is not None and note.spoilt:
+            self._log.critical("the note of an operation cannot be read; it may have been sent", want=name, verb=verb)
+            return inputs.OperationUnknown(name)
         if note is not None:
             if note.journal_id == self._notes.journal_id and note.start.remembered_by(identity):
                 return None
@@ -58,7 +61,7 @@ class OnceKeeper:
         if ended is not None:
             return ended
         lay = faces(await self._dice_at_rest(line)) if dice else ""
-        await self._notes.note({once_key(verb, name): str(Once(self._notes.journal_id, start, lay))})
+        await self._notes.note({once_key(verb, name): str(Once(self._notes.journal_id, start, lay))}, on_disk=True)
         return None
 
     def noted(self, verb: str, name: str) -> bool:

@@ -120,7 +120,7 @@ function statistics(node, players, view) {
     line(say("figures.golds"), (one) => String(one.golds)),
     line(say("figures.paid_for"), (one) => String(one.paid_for)),
     line(say("figures.fouls"), (one) => String(one.fouls)),
-    line(say("figures.best"), (one) => (one.best ? say("figures.best_of", { n: one.best.points, hand: one.best.hand }) : "·")),
+    line(say("figures.best"), (one) => (one.best ? say("figures.best_of", { n: one.best.points, match: one.best.match, hand: one.best.hand }) : "·")),
   ];
   node.append(html("table", { class: "figures" }, html("thead", {}, html("tr", {}, html("th", {}), ...ids.map((id) => playerHead(id, view)))), html("tbody", {}, ...rows)));
 }

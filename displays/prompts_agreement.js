@@ -9,13 +9,13 @@ const ROWS = 4;
 
 export const AGREEMENT = {
   agree: ({ viewer, want }) => {
-    const { agreed = {}, settlement, lines } = want.params;
+    const { agreed = {}, settlement, lines, doubted = [] } = want.params;
     const mine = agreed[viewer] ?? false;
     const open = Object.entries(agreed).filter(([, yes]) => !yes).map(([seat]) => seat);
     return {
       tone: mine ? "wait" : "mine",
       say: mine ? say("do.agree.wait", { seats: seatNames(open, viewer) }) : say("do.agree"),
-      hint: join(endWords(want.params, viewer), say("do.check.hint")),
+      hint: join(endWords(want.params, viewer), doubted.length ? say("do.agree.doubted", { seats: seatNames(doubted, viewer) }) : say("do.check.hint")),
       body: { kind: "settlement", settlement, missing: null, viewer, lines, agreed },
       buttons: [
         ...(may(want, "agree") && !mine ? [press(want, "agree", say("press.agree"))] : []),

@@ -57,11 +57,13 @@ export const MATCH = {
   }),
 };
 
-/** Buttons beside whatever is asked between hands: taking the last booking back, swapping seats. */
+/** Buttons beside whatever is asked: going back to the taking, taking the last booking back, swapping seats. */
 export function besides(view, viewer, wants, choice) {
   const found = [];
   for (const want of wants) {
+    if (want.verb === "taken" && may(want, "not_yet")) found.push(press(want, "not_yet", say("press.not_yet"), {}, "third"));
     if (want.verb === "undo" && !(want.params.asked_by ?? []).length) found.push(press(want, "undo", say("press.undo", { n: want.params.hand }), {}, "third"));
+    if (want.verb === "call_off" && !(want.params.asked_by ?? []).length) found.push(press(want, "call_off", say("press.call_off"), {}, "third"));
     if (want.verb !== "swap") continue;
     for (const right of want.params.rights ?? []) {
       const label = sayCode("swap", right);
@@ -88,6 +90,17 @@ export function askedCard(want, viewer) {
       ...(may(want, verb) ? [press(want, verb, say(`press.${verb}.agree`), {}, "second")] : []),
       ...(may(want, "keep") ? [press(want, "keep", say(`press.${verb}.${mine ? "withdraw" : "keep"}`), {}, "second")] : []),
     ],
+  };
+}
+
+/** A seat does not answer what it was asked about a zone: the three others may rule in its place, as a card (P8). */
+export function rulingCard(want, viewer) {
+  const { seat, zone } = want.params;
+  return {
+    key: `count_ruling.${want.id}`,
+    text: say("notice.count_ruling", { seat: seatName(seat, viewer), zone: sayCode("zone", zone) }),
+    tone: "ask",
+    buttons: ["believed", "out"].filter((action) => may(want, action)).map((action) => press(want, action, say(`press.ruling.${action}`), {}, "second")),
   };
 }
 

@@ -4,7 +4,7 @@ import { stoppedFace } from "./alerts.js";
 import { countOf, goldBody, goldHint, resultWords, turnsBody, waitingTask } from "./waiting.js";
 import { fullPlace, placeWords } from "./places.js";
 import { byHand, choose, clean, flowerFields, join, may, press } from "./prompt_parts.js";
-import { pick } from "./prompts_play.js";
+import { countAsked, pick } from "./prompts_play.js";
 import { tilesInSet } from "./settling.js";
 import { diceText, say, sayCode, seatName, tileName } from "./text.js";
 import { FLOWERS, HONOURS } from "./tiles.js";
@@ -86,7 +86,7 @@ export const OPENING = {
       say: say(mine ? "do.roll" : "do.roll_any", { purpose }),
       hint: join(rollHint(want.params), tail ? say("do.tail.hint", { n: tail.params.count ?? 0 }) : ""),
       body: tail ? flowerFields(tail, viewer) : null,
-      buttons: [...(may(want, "roll") ? [press(want, "roll", say("press.roll"))] : []), ...(tail ? tailButtons(tail) : [])],
+      buttons: [...(may(want, "roll") ? [press(want, "roll", say("press.roll"))] : []), ...(tail ? tailButtons(tail, view) : [])],
     };
   },
   dice: ({ want, choice }) => {
@@ -132,7 +132,7 @@ export const OPENING = {
       buttons,
     };
   },
-  flowers: ({ viewer, want }) => {
+  flowers: ({ view, viewer, want }) => {
     if (want.params.tiles) {
       return {
         tone: "mine",
@@ -147,12 +147,12 @@ export const OPENING = {
       say: say("do.flowers"),
       hint: say("do.flowers.hint", { place: fullPlace((want.params.tail ?? []).slice(0, 1)), n: want.params.count ?? 0 }),
       body: flowerFields(want, viewer),
-      buttons: [...(may(want, "ok") ? [press(want, "ok", say("press.no_more"))] : []), ...tailButtons(want)],
+      buttons: [...(may(want, "ok") ? [press(want, "ok", say("press.no_more"))] : []), ...tailButtons(want, view)],
     };
   },
   tail: ({ view, viewer, want }) => {
     const waiting = waitingTask(view, viewer);
-    const shift = tailButtons(want);
+    const shift = tailButtons(want, view);
     return {
       ...waiting,
       hint: shift.length ? say("do.tail.hint", { n: want.params.count ?? 0 }) : waiting.hint,
@@ -186,6 +186,7 @@ export const OPENING = {
   opening: ({ view, viewer, want, wants, choice }) => {
     const tail = wants.find((one) => one.verb === "tail");
     const claims = want.params.claims ?? [];
+    const doubt = countAsked(wants, choice);
     const options = (want.params.options ?? []).filter((option) => option.name === "hu" && claims.includes(option.way));
     const offers = claims.flatMap((way) => (options.some((option) => option.way === way) ? options.filter((option) => option.way === way) : [{ name: "hu", way }]));
     const ways = claims.map((way) => sayCode("way", way)).join(say("and"));
@@ -200,9 +201,9 @@ export const OPENING = {
       // The same column at every seat, whatever it holds: a 胡 that is none is refused (R13, R28).
       tone: "all",
       say: say("do.opening", { tile }),
-      hint: choice.pick ? say(offers.some((option) => option.tile) ? "do.pick.drop" : "do.pick.hu") : claims.length ? say("do.opening.may", { ways }) : say("do.opening.nothing"),
-      body: { ...goldBody(view), rows: choice.pick ? claims.map((way) => offeredRow(want, offers, way)) : [] },
-      buttons: [claimAny(want, offers, choice, viewer === view.dealer ? "tianhu" : "qiangjin"), press(want, "pass", say("press.pass"), {}, "five")],
+      hint: doubt?.hint ?? (choice.pick === "hu" ? say(offers.some((option) => option.tile) ? "do.pick.drop" : "do.pick.hu") : claims.length ? say("do.opening.may", { ways }) : say("do.opening.nothing")),
+      body: { ...goldBody(view), rows: doubt?.rows ?? (choice.pick === "hu" ? claims.map((way) => offeredRow(want, offers, way)) : []) },
+      buttons: [doubt ? { ...doubt.button, label: say("press.claim_any"), can: offers.length > 0 } : claimAny(want, offers, choice, viewer === view.dealer ? "tianhu" : "qiangjin"), press(want, "pass", say("press.pass"), {}, "five")],
       row: "two",
     };
   },
@@ -212,7 +213,7 @@ export const OPENING = {
 function claimAny(want, offers, choice, otherwise) {
   const label = say("press.claim_any");
   const can = offers.length > 0;
-  if (offers.length > 1) return { ...choose({ pick: choice.pick ? null : "hu" }, label, "five"), can, on: Boolean(choice.pick) };
+  if (offers.length > 1) return { ...choose({ pick: choice.pick === "hu" ? null : "hu" }, label, "five"), can, on: choice.pick === "hu" };
   return { ...press(want, "claim", label, clean({ way: offers[0]?.way ?? otherwise, tile: offers[0]?.tile || null }), "five"), can };
 }
 
@@ -254,10 +255,12 @@ function rollHint({ spoilt, mode }) {
   return spoilt ? sayCode("spoilt", spoilt) : say(`do.roll.${mode ?? "read"}`);
 }
 
-function tailButtons(want) {
+/** Nothing has gone from the tail as long as one may go back to the taking: that stands in place of one tile less. */
+function tailButtons(want, view) {
   if (!may(want, "tail_shift")) return [];
+  const taken = view.me.wants.find((one) => one.verb === "taken" && may(one, "not_yet"));
   return [
-    press(want, "tail_shift", say("press.tail_back"), { by: -1 }, "second"),
+    taken ? press(taken, "not_yet", say("press.not_yet"), {}, "second") : press(want, "tail_shift", say("press.tail_back"), { by: -1 }, "second"),
     press(want, "tail_shift", say("press.tail_on"), { by: 1 }, "second"),
   ];
 }

@@ -44,16 +44,18 @@ export const PLAY = {
       buttons: [],
     };
   },
-  claim: ({ viewer, want, choice }) => {
+  claim: ({ viewer, want, wants, choice }) => {
     const { tile, source, kind, options = [] } = want.params;
+    const doubt = countAsked(wants, choice);
+    const open = choice.pick === COUNT ? "" : choice.pick;
     const rob = kind === "kong";
     return {
       // From across the table the column is the same whatever I hold (R13): what I may do is a thin line under a word.
       tone: "all",
       say: say(rob ? "do.claim.kong" : "do.claim", { seat: seatName(source, viewer), tile: tileName(tile) }),
-      hint: choice.pick ? say(`do.pick.${choice.pick}`) : say("do.claim.hint"),
-      body: { kind: "tiles", tiles: [tile], rows: choice.pick ? [{ items: picks(want, options, choice.pick) }] : [] },
-      buttons: FIVE.map((name) => claimButton(want, options, name, choice, rob)),
+      hint: doubt?.hint ?? (open ? say(`do.pick.${open}`) : say("do.claim.hint")),
+      body: { kind: "tiles", tiles: [tile], rows: doubt?.rows ?? (open ? [{ items: picks(want, options, open) }] : []) },
+      buttons: FIVE.map((name) => (doubt && name === "hu" ? { ...doubt.button, can: options.some((option) => option.name === "hu") } : claimButton(want, options, name, choice, rob))),
       row: "five",
     };
   },
@@ -174,6 +176,21 @@ function winPicks(want, options, choice) {
   const same = wins(options).filter((option) => choice.pick && option.way === choice.pick);
   if (same.length === 0) return null;
   return { kind: "picks", rows: [{ label: say("do.pick.drop"), items: same.map((option) => pick(want, option)) }] };
+}
+
+const COUNT = "count";
+
+/** A seat that is asked about its number of tiles is refused 胡 (R39): in a window, where the question waits, 胡 asks it. */
+export function countAsked(wants, choice) {
+  const asked = wants.find((one) => one.verb === "count_wrong" && may(one, "ok"));
+  if (!asked) return null;
+  const open = choice.pick === COUNT;
+  const { zone, seen, expected } = asked.params;
+  return {
+    button: { ...choose({ pick: open ? null : COUNT }, say("press.five.hu"), "five"), on: open },
+    hint: open ? say("do.count_wrong", { zone: sayCode("zone", zone), seen, expected }) : null,
+    rows: open ? [{ items: [{ press: { want: asked.id, action: "ok", params: {} }, label: say("press.count_right"), tiles: [] }] }] : null,
+  };
 }
 
 const wins = (options) => options.filter((option) => option.name === "hu");

@@ -7,7 +7,7 @@
 
 import { alertTask } from "./alerts.js";
 import { ANSWERS } from "./prompts.js";
-import { askedCard, besides } from "./prompts_match.js";
+import { askedCard, besides, rulingCard } from "./prompts_match.js";
 import { sayCode, say } from "./text.js";
 import { waitingTask } from "./waiting.js";
 
@@ -18,10 +18,13 @@ const ORDER = [
   "objection", "agree", "entry", "book", "dice", "gold_face", "flip", "bid", "roll", "take", "flowers", "seats", "row", "push_in", "lift",
   "start", "locked", "tail",
 ];
+/** What a reader doubts of this seat; told once no window runs, in which all columns look the same (R13). */
+const DOUBTS = new Set(["count_wrong", "reader_check", "wrong_discard"]);
+const CLAIMED = ["opening", "claim"];
 /** Prompts that a window of the whole table counts down. */
 const WINDOWED = new Set(["opening", "claim", "agree", "bid"]);
 /** Wants that are never the task: they stand beside it, as buttons or as a card; `end` in the settings. */
-const BESIDE = ["undo", "swap", "end"];
+const BESIDE = ["taken", "undo", "swap", "end", "call_off"];
 /** Prompts that a stopped or unreachable machine does not stand in the way of. */
 const MACHINE_PROMPTS = new Set(["count", "retry"]);
 
@@ -31,7 +34,7 @@ export function taskOf(view, viewer, choice = {}) {
   const alert = alertTask(view, wants.length > 0 && !wants.every((want) => MACHINE_PROMPTS.has(want.verb)));
   if (alert && wants[0]?.verb !== "stopped") return { ...frame(view), ...alert, buttons: retryButtons(wants) };
   for (const want of wants) {
-    if (inBackground(view, want)) continue;
+    if (inBackground(view, want) || waitsForWindow(view, want)) continue;
     const answer = ANSWERS[want.verb];
     const task = answer?.({ view, viewer, want, wants, choice });
     if (task) return withBeside(view, viewer, choice, { ...frame(view), id: want.id, verb: want.verb, leftMs: want.left_ms ?? (WINDOWED.has(want.verb) ? view.window?.left_ms : null) ?? null, counted: WINDOWED.has(want.verb), ...task });
@@ -39,13 +42,15 @@ export function taskOf(view, viewer, choice = {}) {
   return withBeside(view, viewer, choice, { ...frame(view), ...waitingTask(view, viewer), verb: "" });
 }
 
-/** Wants beside the task: taking the last booking back, swapping seats, ending the match. */
+/** Wants beside the task: going back to the taking, taking the last booking back, swapping seats, ending the match. */
 export function besideWants(view) {
   return (view.me?.wants ?? []).filter((want) => BESIDE.includes(want.verb));
 }
 
 function withBeside(view, viewer, choice, task) {
-  return { ...task, buttons: [...task.buttons, ...besides(view, viewer, besideWants(view), choice)] };
+  const there = new Set(task.buttons.map((button) => button.want));
+  const more = besides(view, viewer, besideWants(view), choice).filter((button) => !button.want || !there.has(button.want));
+  return { ...task, buttons: [...task.buttons, ...more] };
 }
 
 /** The wants of this seat that the page knows, most urgent first. */
@@ -57,6 +62,10 @@ export function orderedWants(view) {
 /** Trouble with the set that is sorted while a hand is played: it does not stop the hand, so it is a card. */
 function inBackground(view, want) {
   return Boolean(view.wall) && (want.verb === "count" || (want.verb === "retry" && want.params.operation === "sort"));
+}
+
+function waitsForWindow(view, want) {
+  return DOUBTS.has(want.verb) && (CLAIMED.includes(view.window?.kind) || view.me.wants.some((one) => CLAIMED.includes(one.verb)));
 }
 
 function frame(view) {
@@ -76,6 +85,7 @@ export function noticesOf(view) {
   const cards = [];
   for (const ask of view.me?.pairing ?? []) cards.push(pairingCard(ask));
   for (const want of besideWants(view)) if (want.params.asked_by?.length) cards.push(askedCard(want, view.me.seat));
+  for (const want of view.me?.wants ?? []) if (want.verb === "count_ruling") cards.push(rulingCard(want, view.me.seat));
   for (const want of orderedWants(view)) if (inBackground(view, want)) cards.push(backgroundCard(view, want));
   for (const notice of view.notices ?? []) {
     const seat = notice.seat === "view" ? say("wall_view") : notice.seat ? say(`seat.${notice.seat}`) : "";

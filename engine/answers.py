@@ -15,7 +15,17 @@ from engine.dice import DiceError, check_dice
 from engine.golds import after_flowers, face_stands
 from engine.match import inputs as m
 from engine.play import Action
-from engine.refereeing import action_of, admit, as_seen, believe, done_by_hand, play
+from engine.refereeing import (
+    action_of,
+    admit,
+    as_seen,
+    ask_call_off,
+    believe,
+    done_by_hand,
+    keep_on,
+    play,
+    rule,
+)
 from engine.results import DONE
 from engine.sessions import ask_swap, ask_undo, end_match, may_undo, sit_down, swap_offers
 from engine.settling import keep_book, tell
@@ -130,6 +140,10 @@ def _witness(chain: Chain, asked: i.SeatAction, _: Want) -> None:
 
 def _all_taken(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     chain.add(e.TakingDone(asked.seat))
+
+
+def _not_all_taken(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    chain.add(e.TakingResumed(asked.seat))
 
 
 def _flower(chain: Chain, asked: i.SeatAction, _: Want) -> None:
@@ -349,6 +363,7 @@ ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] =
     ("dice_lost", "nobody"): _witness,
     ("take", "ok"): _all_taken,
     ("take", "by_hand"): _done_by_hand,
+    ("taken", "not_yet"): _not_all_taken,
     ("flowers", "flower"): _flower,
     ("flowers", "unflower"): _unflower,
     ("flowers", "tail_shift"): _shift_tail,
@@ -372,6 +387,10 @@ ACTIONS: Mapping[tuple[str, str], Callable[[Chain, i.SeatAction, Want], None]] =
     ("count_wrong", "admit"): admit,
     ("reader_check", "believed"): believe,
     ("reader_check", "seen"): as_seen,
+    ("count_ruling", "believed"): rule,
+    ("count_ruling", "out"): rule,
+    ("call_off", "call_off"): ask_call_off,
+    ("call_off", "keep"): keep_on,
     ("undo", "undo"): _undo,
     ("undo", "keep"): _keep,
     ("end", "end"): _end,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from engine import events as e
 from engine.deciding import Chain
+from engine.match_wants import AFTER_SERVICE
 from engine.state import State
 from engine.wants import wants
 
 _HELD: tuple[str, ...] = ("clear_stop",)
 """Operations that are not waited for: one that people ask for."""
+
+FROM_AFAR = ("command", "power", "time")
+"""Reasons to park that come from elsewhere than the table; those orders may be taken back from there."""
 
 
 def at_rest(state: State) -> bool:
@@ -31,6 +35,13 @@ def park(chain: Chain, reason: str) -> None:
 def park_at_rest(chain: Chain) -> None:
     """Once nothing moves any more the table is parked."""
     if chain.state.parking and not chain.state.parked and at_rest(chain.state):
+        chain.add(e.Parked())
+
+
+def park_as_it_stands(chain: Chain) -> None:
+    """A repairer has gone without the key: nobody knows whose hands are where, so nothing goes on, not even to rest."""
+    if not chain.state.parked:
+        chain.add(e.ParkWanted(AFTER_SERVICE))
         chain.add(e.Parked())
 
 

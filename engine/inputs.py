@@ -192,17 +192,22 @@ class Park:
 
 @dataclass(frozen=True, slots=True)
 class Unpark:
-    """The table may go on."""
+    """The table may go on. `from_afar`: nobody at the table says so, which lets nothing move that has come to rest."""
 
     by: str = ""
+    from_afar: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A repairer takes the table (`on`), which only happens with the service key held there, or gives it back."""
+    """A repairer takes the table (`on`), which only happens with the service key held there, or gives it back.
+
+    `at_table`: with that key too, so that he sees whose hands are where. Given back otherwise the table is parked.
+    """
 
     on: bool
     by: str
+    at_table: bool = False
 
 
 @dataclass(frozen=True, slots=True)

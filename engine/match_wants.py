@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.asking import Want, prompt, timer
 from engine.book import asks, clock, decidable, restarts
+from engine.play_wants import ruling_id
+from engine.readings import told_doubts
 from engine.sessions import may_undo, seats_before, swap_offers, throw_is_new, waits_for_seats
 from engine.state import State, WantId
 from engine.tiles import SEATS
@@ -11,6 +15,9 @@ from engine.tiles import SEATS
 MINUTE_MS = 60_000
 PARK_WAIT_MS = 30_000
 """How long a table that is to park waits for tiles to be pushed into its open centre."""
+
+AFTER_SERVICE = "service"
+"""The reason of a table that is parked because its repairer has left it without the key."""
 
 
 def book_wants(state: State) -> list[Want]:
@@ -22,6 +29,9 @@ def book_wants(state: State) -> list[Want]:
         Want(WantId(state.hand, ask.verb, state.book_turn), "prompt", ask.verb, ask.seat, ask.params, ask.actions)
         for ask in asks(book)
     ]
+    if book.stage == "agreement" and state.play.doubted_end:
+        doubted = list(state.play.doubted_end)
+        found = [replace(want, params={**want.params, "doubted": doubted}) for want in found]
     times = clock(book)
     if times:
         step = "agree_clock" if book.stage == "agreement" else "entry_clock"
@@ -31,8 +41,12 @@ def book_wants(state: State) -> list[Want]:
 
 
 def to_decide(state: State) -> str:
-    """The id that the floor's decision names: of the vote, objection or entry that is open; empty where none is."""
+    """The id that the floor's decision names: of the vote, objection or entry that is open, or of the zone whose seat
+    does not answer (P8); empty where none is.
+    """
     book = state.book
+    if state.phase in ("opening", "play") and state.reads_tiles:
+        return next((str(ruling_id(state, *told)) for told in told_doubts(state)), "")
     if book is None or state.phase != "settle" or not decidable(book):
         return ""
     return str(WantId(state.hand, book.stage, state.book_turn))
@@ -90,6 +104,11 @@ def clock_wants(state: State) -> list[Want]:
     if state.parking and state.phase == "push_in":
         found.append(timer(WantId(state.hand, "park_wait", 0, state.parks + 1), PARK_WAIT_MS, people=True))
     return found
+
+
+def waits_for_hands_off(state: State) -> bool:
+    """A repairer has gone without the key: what was wanted still is, and none of it begins before a person says so."""
+    return state.parked and state.parking == AFTER_SERVICE
 
 
 def parked_wants(state: State) -> list[Want]:

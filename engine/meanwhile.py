@@ -112,6 +112,7 @@ _SAID: Mapping[tuple[str, str], Callable[[State, str, WantId], bool]] = {
     ("row", "ok"): lambda state, _, __: state.play.rows_laid,
     ("take", "ok"): _take,
     ("take", "by_hand"): _take,
+    ("taken", "not_yet"): lambda state, _, __: state.phase in ("taking", "door"),
     ("flowers", "ok"): _behind("flowers"),
     ("flowers", "by_hand"): _flowers,
     ("draw", "by_hand"): _drawn,

@@ -23,6 +23,7 @@ from engine.readings import (
     holds_flower,
     laid_claim,
     put_away,
+    told_doubts,
     unlaid,
     unlaid_meld,
 )
@@ -55,6 +56,8 @@ def play_wants(state: State) -> list[Want]:
     found += _to_lay(state, game)
     found += _refused(state)
     found += _doubted(state, game)
+    found += _to_rule(state)
+    found += _to_call_off(state)
     return found
 
 
@@ -191,6 +194,41 @@ def _doubted(state: State, game: PlayState) -> Iterator[Want]:
             yield timer(wanted, wait, people=True, seat=doubt.seat, zone=doubt.zone)
         else:
             yield from _ask(state, game, doubt, index)
+            if (doubt.seat, doubt.zone) not in state.play.told:
+                wanted = WantId(state.hand, "count_open", index, _times_asked(state, doubt.seat, doubt.zone))
+                yield timer(wanted, state.match.agree_ms, people=True, seat=doubt.seat, zone=doubt.zone)
+
+
+def _times_asked(state: State, seat: str, name: str) -> int:
+    return state.play.asks.get((seat, name), 1)
+
+
+def ruling_id(state: State, seat: str, name: str) -> WantId:
+    """P8: what names the question about a zone that the others, or the floor, may answer in place of its seat."""
+    index = SEATS.index(seat) * 4 + _ZONES.index(name)
+    return WantId(state.hand, "count_ruling", index, _times_asked(state, seat, name))
+
+
+def _to_rule(state: State) -> Iterator[Want]:
+    """P8: a seat does not answer; the three others may in its place. No number or face of its tiles is named."""
+    for seat, name in told_doubts(state):
+        said = {by: ruling for by, owner, where, ruling in state.play.rulings if (owner, where) == (seat, name)}
+        for other in SEATS:
+            if other != seat:
+                actions = tuple(ruling for ruling in ("believed", "out") if said.get(other) != ruling)
+                wanted = ruling_id(state, seat, name)
+                yield from prompt(wanted, "count_ruling", (other,), actions, seat=seat, zone=name, said=said)
+
+
+def _to_call_off(state: State) -> Iterator[Want]:
+    """P9: a hand that cannot go on, or behind which the match ends anyway, may be called off by two seats."""
+    asked = state.play.called_off
+    if not (asked or state.session.ending or told_doubts(state)):
+        return
+    wanted = WantId(state.hand, "call_off", 0, state.play.calls_off + 1)
+    for seat in SEATS:
+        actions = ("keep",) if seat in asked else ("call_off", "keep") if asked else ("call_off",)
+        yield from prompt(wanted, "call_off", (seat,), actions, asked_by=list(asked))
 
 
 def _in_the_air(doubt: Doubt) -> bool:

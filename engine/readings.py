@@ -196,6 +196,36 @@ def doubts(state: State) -> tuple[Doubt, ...]:
     return tuple(found for seat in SEATS if not game.seats[seat].covered for found in _of_seat(state, game, seat))
 
 
+def told_doubts(state: State) -> tuple[tuple[str, str], ...]:
+    """P8: seat and zone of every doubt that stands and that all four have been told of, in the order of the seats."""
+    told = state.play.told
+    return tuple(at for doubt in doubts(state) if (at := (doubt.seat, doubt.zone)) in told) if told else ()
+
+
+def contradicted(state: State) -> tuple[str, ...]:
+    """R39: the seats of which a zone shows, as a hand is about to end, what no hand on its way explains, asked about or
+    not. A meld that is being laid for a claim, and the tile of the window that a hand has taken to itself, are none.
+    """
+    game = state.play.game
+    found = {doubt.seat for doubt in doubts(state) if doubt.zone != "discards" and not _on_its_way(state, doubt)}
+    return tuple(seat for seat in SEATS if game is not None and seat in found)
+
+
+def _on_its_way(state: State, doubt: Doubt) -> bool:
+    game = state.play.game
+    if game is None or game.phase not in ("window", "rob"):
+        return False
+    if doubt.zone == "hand":
+        lying = zone(state, game.source, "discards") or ()
+        taken = game.phase == "rob" or same(lying, discards_of(game, game.source)[:-1])
+        return taken and same(doubt.seen, (*game.seats[doubt.seat].hand, game.tile))
+    new = Counter(doubt.seen) - Counter(melds_of(game, doubt.seat))
+    claims = (action for action in options(game, doubt.seat) if action.name in CLAIMED_MELDS)
+    return doubt.zone == "melds" and any(
+        not new - Counter(laid(game, doubt.seat, action, game.source).tiles) for action in claims
+    )
+
+
 def _of_seat(state: State, game: PlayState, seat: str) -> Iterator[Doubt]:
     in_turn = game.phase == "turn" and game.turn == seat
     for name in ("flowers", "melds") if in_turn else ZONES:

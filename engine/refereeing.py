@@ -15,12 +15,13 @@ from engine.deciding import Chain, Refused
 from engine.play import Action, PlayState, begin_events, decide, decide_clock
 from engine.play.actions import UNDRAWN
 from engine.play.deal import check_deal
-from engine.play.events import PlayEvent, TileDrawn
+from engine.play.events import PlayEnded, PlayEvent, TileDrawn
 from engine.play.limits import check_tour
 from engine.play.state import place_of_next, without
 from engine.readings import (
     Doubt,
     coming_draw,
+    contradicted,
     discard_shown,
     doubts,
     hand_is,
@@ -28,13 +29,14 @@ from engine.readings import (
     laid_claim,
     melds_of,
     own_part,
+    told_doubts,
     unlaid,
     what_follows,
     zone,
 )
 from engine.settling import settle_game
 from engine.state import State
-from engine.tiles import is_flower
+from engine.tiles import SEATS, is_flower
 from engine.wants import Want
 
 
@@ -167,13 +169,63 @@ def believe(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
 
 def admit(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
     """R39 相公: the seat says that it does hold a wrong number of tiles; with one too many it has drawn its own."""
+    _put_out(chain, asked.seat)
+
+
+def _put_out(chain: Chain, seat: str) -> None:
     game = _game(chain.state)
-    draw, seen = coming_draw(game), zone(chain.state, asked.seat, "hand") or ()
-    undrawn = draw is not None and draw.seat == asked.seat
-    if undrawn and len(seen) > len(game.seats[asked.seat].hand):
+    draw, seen = coming_draw(game), zone(chain.state, seat, "hand") or ()
+    undrawn = draw is not None and draw.seat == seat
+    if undrawn and len(seen) > len(game.seats[seat].hand):
         _carry(chain, what_follows(game)[:1], drawn=True)
         undrawn = False
-    play(chain, asked.seat, Action("cover", kind=UNDRAWN if undrawn else "", reason="wrong_count"))
+    play(chain, seat, Action("cover", kind=UNDRAWN if undrawn else "", reason="wrong_count"))
+
+
+def tell_all(chain: Chain, wanted: Want) -> None:
+    """P8: what a seat was asked about a zone has stayed unanswered; now all four know of it."""
+    chain.add(e.CountTold(wanted.params["seat"], wanted.params["zone"]))
+
+
+def rule(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
+    """P8: what another seat says of a zone whose seat does not answer; once all three say the same it holds."""
+    seat, name = wanted.params["seat"], wanted.params["zone"]
+    if (asked.seat, seat, name, asked.action) in chain.state.play.rulings:
+        raise Refused("already_answered", "P8")
+    chain.add(e.CountRuled(asked.seat, seat, name, asked.action))
+    same_said = [one for one in chain.state.play.rulings if one[1:] == (seat, name, asked.action)]
+    if len(same_said) == len(SEATS) - 1:
+        _ruled(chain, seat, name, asked.action)
+
+
+def decided_by_floor(chain: Chain, choice: int) -> None:
+    """P8: the floor rules on the first zone whose seat does not answer: 1 its reader errs, 2 it is out of the hand."""
+    seat, name = told_doubts(chain.state)[0]
+    ruling = "believed" if choice == 1 else "out"
+    chain.add(e.CountRuled("", seat, name, ruling))
+    _ruled(chain, seat, name, ruling)
+
+
+def _ruled(chain: Chain, seat: str, name: str, ruling: str) -> None:
+    doubt = doubt_of(chain.state, seat, name)
+    if ruling == "out":
+        _put_out(chain, seat)
+    elif doubt is not None:
+        chain.add(e.ZoneAccepted(seat, name, doubt.believed))
+
+
+def ask_call_off(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """P9: a second seat that wants the same ends the hand as one that nobody has won; all four agree on it."""
+    chain.add(e.CallOffAsked(asked.seat))
+    if len(chain.state.play.called_off) > 1:
+        doubted = contradicted(chain.state)
+        chain.add(e.Played(PlayEnded("draw", "")))
+        settle_game(chain, doubted, called_off=True)
+
+
+def keep_on(chain: Chain, asked: i.SeatAction, _: Want) -> None:
+    """P9: a seat wants the hand to go on."""
+    chain.add(e.CallOffKept(asked.seat))
 
 
 def as_seen(chain: Chain, asked: i.SeatAction, wanted: Want) -> None:
@@ -236,6 +288,7 @@ def action_of(asked: i.SeatAction) -> Action:
 
 def _carry(chain: Chain, events: tuple[PlayEvent, ...], drawn: bool = False) -> None:
     """What happens in play, up to the next draw that a hand has to make; `drawn`: the first of them has been made."""
+    before = chain.state
     for event in events:
         if isinstance(event, TileDrawn):
             if not drawn:
@@ -243,7 +296,7 @@ def _carry(chain: Chain, events: tuple[PlayEvent, ...], drawn: bool = False) -> 
             drawn = False
         chain.add(e.Played(event))
     if _game(chain.state).phase == "over":
-        settle_game(chain)
+        settle_game(chain, contradicted(before))
 
 
 def _game(state: State) -> PlayState:

@@ -26,12 +26,16 @@ def keep_book(chain: Chain) -> None:
     _open(chain, "keeping", None)
 
 
-def settle_game(chain: Chain) -> None:
-    """Sensing full: the hand is over; it is booked as it was read, or agreed on where a reader was corrected."""
+def settle_game(chain: Chain, doubted: tuple[str, ...] = (), called_off: bool = False) -> None:
+    """Sensing full: the hand is over; it is booked as it was read. It is agreed on where a reader was corrected, where
+    a zone of one of the `doubted` seats showed otherwise as it ended (P8), and where it was called off (P9).
+    """
+    if doubted:
+        chain.add(e.EndDoubted(doubted))
     state = chain.state
     assert state.play.game is not None
     end = hand_end(state.play.game, steps_now(state), *buy_and_top(state.dealer, state.play.bids))
-    if state.play.corrected:
+    if state.play.corrected or doubted or called_off:
         _open(chain, "agreement", books.sheet_of(state.match.rules, end))
     else:
         book_hand(chain, m.BookPlayed(end))

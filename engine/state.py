@@ -125,8 +125,15 @@ STEPS: tuple[str, ...] = (
     "bid",
     "bid_clock",
     "stands",
+    "count_open",
+    "count_ruling",
+    "call_off",
+    "taken",
 )
 """Everything a table can want, in a fixed order: a step's place is part of operation ids on the wire."""
+
+TAKEN = "taken-0"
+"""The step under which it is counted how often a hand has gone back to its taking."""
 
 BID = "bid-0"
 """The step under which it is counted how often bids have been asked for in a hand."""
@@ -298,7 +305,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class HandState:
-    """One hand from the walls on; empty again for each hand. `bids` are of the seats that have spoken (P7)."""
+    """One hand from the walls on; empty again for each hand. `bids` are of the seats that have spoken (P7).
+
+    `take_left` is the take that the guide showed when a seat said that all is taken; 0 where none has said so.
+    """
 
     roll: Roll | None = None
     rolls: tuple[CountedRoll, ...] = ()
@@ -309,6 +319,7 @@ class HandState:
     takes: tuple[tuple[str, tuple[str, ...]], ...] = ()
     take_shown: int = 0
     takes_done: int = 0
+    take_left: int = 0
     presented: int = 0
     lines: Lines | None = None
     hands: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -328,6 +339,18 @@ class HandState:
     unsure: tuple[tuple[str, str], ...] = ()
     refused: tuple[str, str, str, str] | None = None
     corrected: bool = False
+    asks: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    """How often each zone of each seat has been asked about (R39)."""
+    told: tuple[tuple[str, str], ...] = ()
+    """The zones whose question nobody answered, so that all four know of it (P8)."""
+    rulings: tuple[tuple[str, str, str, str], ...] = ()
+    """What others say of such a zone: `(by, seat, zone, ruling)`, the ruling `believed` or `out`."""
+    called_off: tuple[str, ...] = ()
+    """The seats that want the hand called off (P9)."""
+    calls_off: int = 0
+    """How often a hand that was to be called off went on."""
+    doubted_end: tuple[str, ...] = ()
+    """The seats of which a zone was in doubt as the hand ended."""
 
 
 @dataclass(frozen=True)
@@ -476,6 +499,23 @@ def current_take(state: State) -> tuple[int, str, tuple[str, ...]] | None:
         return None
     seat, positions = hand.takes[number]
     return (number + 1, seat, positions)
+
+
+def resumable(state: State) -> str:
+    """Sensing none: the phase to which a word that all is taken leads back: `taking` or `door`; empty once the next
+    step has begun: a flower told, the tail put right, dice thrown.
+    """
+    hand = state.play
+    if not hand.take_left or state.reads_tiles:
+        return ""
+    waits = hand.roll is not None and hand.roll.stage == "wanted" and not hand.roll.spoilt
+    if state.phase == "door_roll":
+        return "taking" if waits else ""
+    untouched = not any(hand.flowers.values()) and not hand.tail_shift
+    first = state.phase == "flowers" or (
+        state.phase == "gold_roll" and waits and not state.match.rules.has_flowers and hand.gold is None
+    )
+    return ("door" if state.match.layout == "bagua" else "taking") if first and untouched else ""
 
 
 def held_flowers(state: State, seat: str) -> tuple[str, ...]:

@@ -14,15 +14,16 @@ from typing import Any
 from engine import events as e
 from engine import inputs as i
 from engine.answers import ACTIONS, KEYS
-from engine.closing import park, unpark
+from engine.closing import FROM_AFAR, park, park_as_it_stands, unpark
 from engine.deciding import Chain, Refused
 from engine.folding import apply
 from engine.golds import face_known, face_stands
 from engine.match import inputs as m
-from engine.match_wants import to_decide
+from engine.match_wants import to_decide, waits_for_hands_off
 from engine.meanwhile import is_so_already
 from engine.procedure import go_on
-from engine.refereeing import doubt_stays, laid_stays, window_over
+from engine.refereeing import decided_by_floor as ruled_by_floor
+from engine.refereeing import doubt_stays, laid_stays, tell_all, window_over
 from engine.results import DONE
 from engine.ruleset import RulesetError, load_ruleset
 from engine.sessions import end_match, say, start_session
@@ -105,13 +106,14 @@ def _pause(chain: Chain, asked: i.Pause) -> None:
 
 
 def _decide_objection(chain: Chain, asked: i.Decide) -> None:
-    if chain.state.book is None or chain.state.phase != "settle":
+    in_book = chain.state.book is not None and chain.state.phase == "settle"
+    if not in_book and not to_decide(chain.state):
         raise Refused("no_objection", "P4")
     if asked.want != to_decide(chain.state):
         raise Refused("late", "P1")
     if asked.choice not in (1, 2):
         raise Refused("bad_value", "P4", {"field": "choice", "expected": "1 or 2"})
-    decided_by_floor(chain, asked.choice)
+    (decided_by_floor if in_book else ruled_by_floor)(chain, asked.choice)
 
 
 def _park(chain: Chain, asked: i.Park) -> None:
@@ -119,6 +121,10 @@ def _park(chain: Chain, asked: i.Park) -> None:
 
 
 def _unpark(chain: Chain, asked: i.Unpark) -> None:
+    """A parked table goes on by a person who sees it; from afar only an order given from afar is taken back."""
+    state = chain.state
+    if asked.from_afar and (state.parked or state.parking not in ("", *FROM_AFAR)):
+        raise Refused("parked", "P6", {"reason": state.parking})
     unpark(chain, asked.by)
 
 
@@ -128,6 +134,10 @@ def _service(chain: Chain, asked: i.Service) -> None:
         chain.add(e.ServiceBegun(asked.by or "?"))
     elif not asked.on and chain.state.service:
         chain.add(e.ServiceEnded(asked.by))
+        if not asked.at_table:
+            park_as_it_stands(chain)
+        elif waits_for_hands_off(chain.state):
+            unpark(chain, asked.by)
 
 
 def _serviced(chain: Chain, done: i.Serviced) -> None:
@@ -376,6 +386,7 @@ _TIMERS: Mapping[str, Callable[[Chain, Want], None]] = {
     "claim_window": _window_over,
     "laid": _laid,
     "count_seen": doubt_stays,
+    "count_open": tell_all,
     "agree_clock": _agreed,
     "entry_clock": _agreed,
     "minute": _minute,

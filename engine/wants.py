@@ -20,6 +20,7 @@ from engine.match_wants import (
     parked_wants,
     paused_wants,
     seats_wants,
+    waits_for_hands_off,
 )
 from engine.memo import by_identity
 from engine.play_wants import play_wants
@@ -27,6 +28,7 @@ from engine.scoring import most_bid
 from engine.state import (
     BID,
     STEPS,
+    TAKEN,
     Problem,
     Roll,
     State,
@@ -39,6 +41,7 @@ from engine.state import (
     hand_disagrees,
     held_flowers,
     next_of_tail,
+    resumable,
     sorted_set,
     tail_drawn,
 )
@@ -73,19 +76,22 @@ def wants(state: State) -> tuple[Want, ...]:
     """
     blocked = {problem.key for problem in state.problems}
     found = _stopped(state)
-    if state.parked:
+    if state.parked and not waits_for_hands_off(state):
         return tuple(found) if state.service else (*found, *parked_wants(state))
     found += [want for want in _PHASE_WANTS[state.phase](state) if not _is_blocked(want, blocked)]
     found += _sorting(state, blocked)
     found += _problems(state)
+    found += _resuming(state)
     found += between_wants(state)
     found += end_wants(state)
     found += clock_wants(state)
-    return _in_service(found) if state.service else tuple(found)
+    if state.service:
+        return _in_service(found)
+    return (*_in_service(found), *parked_wants(state)) if state.parked else tuple(found)
 
 
 def _in_service(found: list[Want]) -> tuple[Want, ...]:
-    """While a repairer has the table nobody is asked anything but to clear a stop, and no clock runs.
+    """While a repairer has the table, or has left it, nobody is asked anything but to clear a stop, and no clock runs.
 
     Operations are wanted none the less: whoever drives the machine begins none of them, and forgets none that runs.
     """
@@ -252,15 +258,22 @@ def _taking(state: State) -> list[Want]:
         found += _hand_checks(state, number)
     else:
         # One prompt for the whole taking: a touch must not miss because the guide has just moved on.
-        wanted = WantId(state.hand, "take", 0 if state.phase == "taking" else 1)
+        wanted = WantId(state.hand, "take", 0 if state.phase == "taking" else 1, attempt(state, TAKEN))
         found += _prompt(wanted, "take", SEATS, ("ok",), **shown)
     if state.match.aid == "present" and state.phase == "taking" and _presentable(positions):
         # A table that is to park ends the group that it is pushing out, and begins no other.
         if state.play.presented < number and (not state.parking or number == state.park_take):
             found.append(_presented(state, number, seat, positions))
     elif not state.reads_tiles and (number < total or state.phase == "door"):
-        found.append(_timer(WantId(state.hand, "pace", number), state.match.take_pace_ms))
+        found.append(_timer(WantId(state.hand, "pace", number, attempt(state, TAKEN)), state.match.take_pace_ms))
     return found
+
+
+def _resuming(state: State) -> list[Want]:
+    """A thumb that said too soon that all is taken ends the taking of all four: any of them goes back to it."""
+    if not resumable(state):
+        return []
+    return _prompt(WantId(state.hand, "taken", 0, attempt(state, TAKEN)), "taken", SEATS, ("not_yet",))
 
 
 def _presentable(positions: tuple[str, ...]) -> bool:
@@ -322,7 +335,7 @@ def _flower_fields(state: State, verb: str, more: tuple[str, ...]) -> list[Want]
     for seat in SEATS:
         mine = [face for face in FLOWERS if face in state.play.flowers[seat]]
         found += _prompt(
-            WantId(state.hand, verb),
+            WantId(state.hand, verb, 0, attempt(state, TAKEN)),
             verb,
             (seat,),
             ("flower", "unflower", *more),

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 
 from protocol.mqtt.views import SeatView, Want
 from simulators.minds import between, entering, opening, playing, telling
-from simulators.minds.person import Answering, Intention, Person, chosen_thrower
+from simulators.minds.person import LEAVE, Answering, Intention, Person, chosen_thrower
 from simulators.sight import Sight
 
-__all__ = ["Intention", "Person", "chosen_thrower", "intention"]
+__all__ = ["LEAVE", "Intention", "Person", "chosen_thrower", "intention"]
 
 
 def intention(person: Person, view: SeatView, sight: Sight) -> Intention | None:

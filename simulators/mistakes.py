@@ -21,6 +21,7 @@ MISTAKES: Final[Mapping[str, str]] = MappingProxyType(
         "unasked_throw": "the dice key held though nothing is to be thrown",
         "wrong_entry": "golds entered that are not held; the others object",
         "forget_draw": "a discard without a draw, or two draws (相公)",
+        "ignore_question": "no answer to what the table asks about a count or a reader until all are told of it",
         "expose_false": "a hand laid open that does not win (诈胡), which costs points: only where it is named",
     }
 )

@@ -23,7 +23,7 @@ from protocol.mqtt.topics import Topics
 from protocol.mqtt.views import SeatView
 from simulators.assumptions import People
 from simulators.channel import ActRefused, WorldClient
-from simulators.mind import Intention, Person, intention
+from simulators.mind import LEAVE, Intention, Person, intention
 from simulators.pace import Pace
 from simulators.scenario.manners import Manners
 from simulators.sight import Sight
@@ -273,6 +273,10 @@ class Player:
                 await self._changed.wait()
 
     async def _do(self, wanted: Intention) -> None:
+        if wanted.act == LEAVE:
+            self._slips(wanted.slip)
+            self._settled.add(wanted.key)
+            return
         if wanted.on_display:
             await self._answer(wanted)
             return

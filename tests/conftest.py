@@ -20,7 +20,7 @@ SLOW: tuple[str, ...] = (
     *("controller/test_lines", "controller/test_time", "controller/test_journal_", "engine/test_snapshots", "fuzz"),
     *("controller/web", "controller/test_parlor", "controller/test_broker", "controller/test_ledger", "test_setup"),
     *("controller/test_service", "cli/test_service", "controller/test_mechanisms", "controller/test_support"),
-    *("controller/test_health",),
+    *("controller/test_health", "controller/test_contended_windows"),
 )
 """Whole random matches, processes and counts of everything: what `./kaijin check` leaves to `./kaijin test`."""
 

@@ -29,7 +29,7 @@ _TAKEN: Final = frozenset({"take", "flowers", "flip"})
 """What the readers see when people do it in the opening; it may be said by hand as well, for when they do not."""
 _CHOSEN: Final = frozenset({"opening", "turn", "claim", "lap", "flower"})
 _BY_HAND: Final = ("discard", "tour_discard")
-_OPEN: Final = frozenset({"undo", "swap", "end", "bid"})
+_OPEN: Final = frozenset({"undo", "swap", "end", "bid", "taken"})
 """What may be done, and is left alone."""
 
 

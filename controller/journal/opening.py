@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import shutil
 import sqlite3
@@ -17,11 +18,14 @@ import structlog
 
 from controller.epoch import EpochFile, read_epoch_file
 from controller.journal import schema
+from controller.journal.comparing import compare, vouches
 from controller.journal.loading import Fold, Folded, Thaw, fold_journal
 from controller.journal.pruning import EVENTS_FROM
 from controller.journal.rows import (
+    EventUnusable,
     JournalDamaged,
     JournalError,
+    JournalNotFollowed,
     JournalUnwritable,
     Keeping,
     Opening,
@@ -29,10 +33,10 @@ from controller.journal.rows import (
     put_meta,
     scalar,
 )
-from controller.journal.salvage import apply_lines, put_in_place, salvage, salvaged_path
+from controller.journal.salvage import apply_lines, clear_leftovers, put_in_place, salvage, salvaged_path
 from controller.journal.schema import check_whole, configure, connect, connect_to_read, migrate
 from controller.journal.store import Journal, base_line
-from controller.journal.twin import Line, Twin, TwinTold, crc_of_events, read_twin
+from controller.journal.twin import Line, Twin, TwinTold, read_twin
 from controller.journal.writing import BALLAST_BYTES, Writer, ballast_path
 
 
@@ -43,12 +47,15 @@ def open_journal(
 
     With `thaw` the fold goes on from the newest snapshot that can be trusted. A file that SQLite finds damaged, that
     lacks what its twin knows, or whose events do not fold, is set aside untouched under a dated name
-    (`opening.damaged`), and the journal goes on from all that file and twin still hold. JournalError when the folder
-    cannot be written, another process holds the file, or it was written by a newer version.
+    (`opening.damaged`), and the journal goes on from all that file and twin still hold, up to the first event that
+    cannot be used. JournalError when the folder cannot be written, another process holds the file, or it was written by
+    a newer version; JournalNotFollowed, and nothing is touched, where events that are as they were stored do not fold.
     """
     lock = _lock(path)
     try:
         _make_room(path)
+        _make_private(path)
+        clear_leftovers(path)
         if not path.exists() and salvaged_path(path).exists():
             # The power went between the damaged file's making room and this one's taking it.
             put_in_place(salvaged_path(path), path)
@@ -63,8 +70,9 @@ def open_journal(
                 looked = _look(path, fold, thaw, twin)
         except JournalDamaged as error:
             return _salvaged(path, lock, fold, thaw, keeping, twin, replace(opening, reason=str(error)))
-        if missing and path.with_name(path.name + "-wal").exists():
-            # The log of a file that is gone must not be taken for that of the new one.
+        if missing and any(path.with_name(path.name + suffix).exists() for suffix in ("-wal", ".twin", ".twin.stale")):
+            # The log of a file that is gone must not be taken for that of the new one; a twin that cannot be read
+            # must not be written over.
             set_aside(path)
         return _open(path, lock, fold, thaw, keeping, beside, looked, opening)
     except BaseException:
@@ -73,18 +81,53 @@ def open_journal(
 
 
 def set_aside(path: Path) -> Path:
-    """Rename a journal, its log and its twin to a dated name that is still free, and say which."""
-    stem = f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    aside = path.with_name(stem)
-    count = 1
-    while aside.exists():
-        count += 1
-        aside = path.with_name(f"{stem}-{count}")
-    for suffix in ("-wal", "-shm", ""):
+    """Rename a journal, its log and its twin to a dated name that is still free, and say which.
+
+    Of those set aside before, the first and the newest stay, `ASIDE_KEPT` in all with this one.
+    """
+    before = [one.name for one in asides(path)]
+    date = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    count = 1 + max((count for at, count in map(_age, before) if at == date), default=0)
+    aside = path.with_name(f"{path.name}.damaged-{date}" + (f"-{count}" if count > 1 else ""))
+    # The twin last: while the file is there it may be needed.
+    for suffix in _PARTS:
         part = path.with_name(path.name + suffix)
         if part.exists():
             os.replace(part, aside.with_name(aside.name + suffix))
+    for name in before[1 : max(1, len(before) + 2 - ASIDE_KEPT)]:
+        for suffix in _PARTS:
+            with contextlib.suppress(OSError):
+                path.with_name(name + suffix).unlink()
     return aside
+
+
+def asides(path: Path) -> list[Path]:
+    """The journals that were set aside beside this one, by their dates."""
+    return [path.with_name(name) for name in sorted({_group(name) for name in _names(path)} - {""}, key=_age)]
+
+
+def _names(path: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [one.name for one in path.parent.iterdir() if one.name.startswith(f"{path.name}.damaged-")]
+    return []
+
+
+def _group(name: str) -> str:
+    """The name under which something was set aside, of one of its parts."""
+    found = _ASIDE.fullmatch(name)
+    return found[1] if found is not None else ""
+
+
+def _age(name: str) -> tuple[str, int]:
+    date, _, count = name.rpartition(".damaged-")[2].partition("-")
+    return date, int(count or 1)
+
+
+ASIDE_KEPT: Final = 6
+"""Journals set aside that stay: the first, in which most may be, and the newest."""
+
+_PARTS: Final = ("-wal", "-shm", "", ".twin", ".twin.stale")
+_ASIDE: Final = re.compile(r"(.*\.damaged-\d{8}T\d{6}Z(?:-\d+)?)(?:-wal|-shm|\.twin|\.twin\.stale)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,48 +151,34 @@ def _look(path: Path, fold: Fold[Folded], thaw: Thaw | None, twin: TwinTold | No
             if twin is not None and twin.last:
                 raise JournalDamaged(f"{path}: it is empty, but event {twin.last} was stored")
             return _Looked((), None)
-        lines = _compare(connection, twin)
+        lines = compare(connection, twin)
         if lines or version < len(schema.MIGRATIONS):
             return _Looked(lines, None)
-        return _Looked((), _folded(connection, fold, thaw))
+        return _Looked((), _folded(path, connection, fold, thaw))
     except sqlite3.DatabaseError as error:
         raise schema.unusable(path, error) from None
     finally:
         connection.close()
 
 
-def _folded(connection: sqlite3.Connection, fold: Fold[Folded], thaw: Thaw | None) -> tuple[Folded, int]:
-    folded, snapshot = fold_journal(connection, fold, thaw)
+def _folded(
+    path: Path, connection: sqlite3.Connection, fold: Fold[Folded], thaw: Thaw | None
+) -> tuple[Folded, int]:
+    """The state and its snapshot's place. JournalNotFollowed where events are as they were stored and do not follow:
+    a wrong version of Kaijin, not a damaged file.
+    """
+    try:
+        folded, snapshot = fold_journal(connection, fold, thaw)
+    except EventUnusable as error:
+        twin = read_twin(path) if error.read else None
+        same = twin is not None and twin.journal == meta_of(connection).get("journal_id")
+        if twin is not None and same and vouches(twin, error.since + 1, error.n):
+            raise JournalNotFollowed(f"{path}: {error}") from None
+        raise
     last = scalar(connection, "SELECT coalesce(max(n), 0) FROM events")
     if last < snapshot and int(meta_of(connection).get(EVENTS_FROM, "1")) <= snapshot:
         raise JournalDamaged(f"events end with {last}, before the snapshot of event {snapshot}")
     return folded, snapshot
-
-
-def _compare(connection: sqlite3.Connection, twin: TwinTold | None) -> tuple[Line, ...]:
-    """What a sound file lacks of its twin: one transaction at most was on its way; more is damage."""
-    if twin is None or twin.journal != meta_of(connection).get("journal_id"):
-        return ()
-    last = scalar(connection, "SELECT coalesce(max(n), 0) FROM events")
-    lacking = twin.after(last)
-    for line in (twin.base, *twin.lines):
-        if line.first <= line.last <= last and line.crc and line.crc != _crc(connection, line):
-            raise JournalDamaged(f"events {line.first} to {line.last} are not as they were stored")
-    if lacking is None:
-        if twin.last > last:
-            raise JournalDamaged(f"it ends with event {last}, but event {twin.last} was stored")
-        return ()
-    if sum(line.first <= line.last for line in lacking) > 1:
-        raise JournalDamaged(f"it ends with event {last}, but event {twin.last} was stored")
-    return lacking
-
-
-def _crc(connection: sqlite3.Connection, line: Line) -> int:
-    return crc_of_events(
-        connection.execute(
-            "SELECT n, type, body FROM events WHERE n BETWEEN ? AND ? ORDER BY n", (line.first, line.last)
-        )
-    )
 
 
 def _open(
@@ -167,13 +196,16 @@ def _open(
         configure(connection)
         apply_lines(connection, looked.lines)
         migrate(connection, path)
-        folded, snapshot = looked.folded or _folded(connection, fold, thaw)
+        folded, snapshot = looked.folded or _folded(path, connection, fold, thaw)
         journal_id, copied = _identity(connection, beside)
         told = opening.told_by_twin or _events_in(looked.lines)
         opening = replace(opening, copied=copied and not opening.salvaged, told_by_twin=told)
         twin = Twin(path)
         twin.begin(f"{journal_id:016x}", scalar(connection, "PRAGMA user_version"), base_line(connection))
         writer = Writer(path, connection, twin)
+        # What a salvage has built is in place, or was not needed: later it would be an old state.
+        with contextlib.suppress(OSError):
+            salvaged_path(path).unlink()
         journal = Journal(path, writer, lock, opening, journal_id, snapshot, keeping or Keeping())
         try:
             writer.keep_ballast()
@@ -262,6 +294,15 @@ def _make_room(path: Path) -> None:
     with contextlib.suppress(OSError):
         if shutil.disk_usage(path.parent).free < BALLAST_BYTES // 2:
             ballast_path(path).unlink()
+
+
+def _make_private(path: Path) -> None:
+    """Hands lie in a journal: an older one that others may read is closed to them."""
+    for suffix in ("", "-wal", "-shm", ".twin", ".twin.stale", ".ballast", ".salvaged"):
+        part = path.with_name(path.name + suffix)
+        with contextlib.suppress(OSError):
+            if part.stat().st_mode & 0o077:
+                part.chmod(0o600)
 
 
 def _events_in(lines: tuple[Line, ...]) -> int:

@@ -21,6 +21,29 @@ class JournalDamaged(JournalError):
     """What is in the file cannot be trusted."""
 
 
+class EventUnusable(JournalDamaged):
+    """The event `n` is lost, cannot be read, or does not follow on those since the snapshot behind the event `since`.
+
+    `read`: it can be read, and merely does not follow.
+    """
+
+    def __init__(self, n: int, message: str, since: int = 0, read: bool = False) -> None:
+        super().__init__(message)
+        self.n = n
+        self.since = since
+        self.read = read
+
+
+class JournalNotFollowed(JournalError):
+    """What was stored is there, but this Kaijin cannot follow it: nothing is changed, another version may."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{problem}; this is what was stored, but this version of Kaijin cannot follow it. Nothing was changed: "
+            "start the version that wrote it (or a newer one), or move the journal away to begin a new one"
+        )
+
+
 class JournalUnwritable(JournalError):
     """The disk does not take what is to be stored; nothing of it is stored. `reason` is one of `DISK_REASONS`."""
 
@@ -132,9 +155,12 @@ def plain_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+TRANSACTION: Final = "transaction"
+"""The note of the number of the last transaction that brought no event: 1, 2, 3 …"""
+
 _NUMBERS: Final[Mapping[str, re.Pattern[str]]] = {
     "journal_id": re.compile("[0-9a-f]{1,16}"),
-    **dict.fromkeys(("epoch", "events_from", "matches_gone"), re.compile("[0-9]{1,18}")),
+    **dict.fromkeys(("epoch", "events_from", "matches_gone", TRANSACTION), re.compile("[0-9]{1,18}")),
 }
 """Notes that are numbers: one that is none has been spoilt, and counts as not noted."""
 

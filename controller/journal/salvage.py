@@ -9,15 +9,30 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import structlog
+
+from controller.journal.comparing import vouches
 from controller.journal.loading import Fold, Folded, Thaw, fold_journal
 from controller.journal.pruning import EVENTS_FROM, MATCHES_GONE, matches_begun
-from controller.journal.rows import JournalDamaged, Salvaged, meta_of, put_meta, scalar
-from controller.journal.schema import configure, connect, migrate
+from controller.journal.rows import (
+    TRANSACTION,
+    EventUnusable,
+    JournalDamaged,
+    JournalError,
+    JournalNotFollowed,
+    Salvaged,
+    meta_of,
+    put_meta,
+    scalar,
+)
+from controller.journal.schema import MIGRATIONS, configure, connect, migrate, private_opener
 from controller.journal.twin import Line, TwinTold
 
 _TABLES: Final = {"events": "n", "meta": "", "snapshots": "n", "published": "seq", "records": "number", "ledger": "id"}
 """The tables, and by what their rows are counted."""
 
+_SCRATCH: Final = ".salvaging"
+_READING: Final = ".reading"
 _STRIDE: Final = 64
 _BLOCK: Final = 4096
 _MOST_MISSES: Final = 2_000
@@ -45,16 +60,17 @@ def salvage(
 ) -> tuple[Salvaged, int]:
     """Build the journal anew at `salvaged_path`; how much of it could be had, and how many events its twin added.
 
-    sqlite3.DatabaseError or JournalDamaged where the sources lead to no state.
+    What follows on an event that cannot be used is let go. sqlite3.DatabaseError or JournalDamaged where the sources
+    lead to no state, JournalNotFollowed where they do, and this version cannot follow.
     """
-    scratch = path.with_name(path.name + ".salvaging")
-    for suffix in ("", "-wal", "-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            scratch.with_name(scratch.name + suffix).unlink()
+    scratch = path.with_name(path.name + _SCRATCH)
+    clear_leftovers(path)
     connection = connect(scratch)
     try:
         configure(connection)
         connection.execute("PRAGMA synchronous = OFF")
+        if twin is not None and twin.schema > len(MIGRATIONS):
+            raise JournalError(f"{path}: its twin was written by a newer Kaijin; update Kaijin")
         migrate(connection, scratch, twin.schema if twin is not None else None)
         if twin is not None:
             apply_lines(connection, (twin.base, *twin.lines))
@@ -62,9 +78,9 @@ def salvage(
         known = twin.last if twin is not None else 0
         found = _copy_readable(connection, source, twin) if source is not None else 0
         _mend(connection, twin, thaw is not None)
-        fold_journal(connection, fold, thaw)
+        cut = _fold_what_follows(connection, twin, fold, thaw)
         told: Salvaged = "part"
-        if twin is not None and twin.proved:
+        if twin is not None and twin.proved and not cut:
             told = "whole"
         elif not scalar(connection, "SELECT (SELECT count(*) FROM events) + (SELECT count(*) FROM snapshots)"):
             told = "none"
@@ -77,6 +93,64 @@ def salvage(
         connection.close()
     put_in_place(scratch, salvaged_path(path))
     return told, max(0, known - found) if twin is not None else 0
+
+
+def _fold_what_follows(
+    connection: sqlite3.Connection, twin: TwinTold | None, fold: Fold[Folded], thaw: Thaw | None
+) -> bool:
+    """Let go of everything from the first event on that cannot be used; whether there was one.
+
+    JournalNotFollowed where the twin knows that it is as it was stored.
+    """
+    cut = False
+    while True:
+        try:
+            fold_journal(connection, fold, thaw)
+            return cut
+        except EventUnusable as error:
+            if error.read and twin is not None and vouches(twin, error.since + 1, error.n):
+                raise JournalNotFollowed(str(error)) from None
+            if not scalar(connection, "SELECT count(*) FROM events WHERE n >= ?", error.n):
+                raise
+            structlog.get_logger("journal").error("events cannot be used", first=error.n, problem=str(error))
+            connection.execute("BEGIN IMMEDIATE")
+            _let_go_behind(connection, _behind_what(connection, error.n))
+            connection.execute("COMMIT")
+            cut = True
+
+
+def _behind_what(connection: sqlite3.Connection, n: int) -> int:
+    """The last event of the transaction before that of the event `n`: half a transaction is none.
+
+    Its events bear one stamp, and facts and snapshots are numbered by the last event of theirs.
+    """
+    bound = scalar(
+        connection,
+        "SELECT max(coalesce((SELECT max(n) FROM published WHERE n < ?1), 0),"
+        " coalesce((SELECT max(n) FROM snapshots WHERE n < ?1), 0))",
+        n,
+    )
+    stamp = "SELECT epoch, ts, mono_ms FROM events WHERE n = ?"
+    of_it = connection.execute(stamp, (n,)).fetchone()
+    first = n
+    while of_it and first - 1 > bound and connection.execute(stamp, (first - 1,)).fetchone() == of_it:
+        first -= 1
+    return first - 1
+
+
+def _let_go_behind(connection: sqlite3.Connection, last: int) -> None:
+    """Nothing that came behind the event `last` counts; records of hands stay, and are marked."""
+    for table in ("events", "published", "snapshots"):
+        connection.execute(f"DELETE FROM {table} WHERE n > ?", (last,))
+    connection.execute("UPDATE records SET voided = 1 WHERE n > ?", (last,))
+
+
+def clear_leftovers(path: Path) -> None:
+    """Remove what a salvage that was cut off has left half-built."""
+    for name in (_SCRATCH, _READING):
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            with contextlib.suppress(OSError):
+                path.with_name(path.name + name + suffix).unlink()
 
 
 def salvaged_path(journal: Path) -> Path:
@@ -99,6 +173,7 @@ def put_in_place(scratch: Path, path: Path) -> None:
 def _copy_readable(connection: sqlite3.Connection, aside: Path, twin: TwinTold | None) -> int:
     """Copy every row of a damaged file that can be read and is not known yet; the last event that was found in it."""
     last, known = 0, twin.last if twin is not None else 0
+    known_number = twin.number if twin is not None else 0
     with _copy_of(aside) as copied:
         try:
             source = sqlite3.connect(copied, isolation_level=None)
@@ -110,7 +185,7 @@ def _copy_readable(connection: sqlite3.Connection, aside: Path, twin: TwinTold |
                 if table == "events":
                     last = max((row[0] for row in rows), default=0)
                 # What is noted is newer where the file is: a twin is not waited for.
-                newer = table == "meta" and last > known
+                newer = table == "meta" and (last > known or _number(rows) > known_number)
                 _insert(connection, table, rows, "REPLACE" if newer else "IGNORE")
         finally:
             with contextlib.suppress(sqlite3.Error):
@@ -118,10 +193,16 @@ def _copy_readable(connection: sqlite3.Connection, aside: Path, twin: TwinTold |
     return last
 
 
+def _number(notes: Sequence[tuple[Any, ...]]) -> int:
+    """The last transaction without events that notes tell of."""
+    said = str(dict(notes).get(TRANSACTION, ""))
+    return int(said) if said.isdecimal() else 0
+
+
 @contextlib.contextmanager
 def _copy_of(aside: Path) -> Iterator[Path]:
     """A copy to read from, so that what was put aside stays as it was found."""
-    copied = aside.with_name(aside.name + ".reading")
+    copied = aside.with_name(aside.name + _READING)
     try:
         for suffix in ("", "-wal"):
             part = aside.with_name(aside.name + suffix)
@@ -137,7 +218,7 @@ def _copy_of(aside: Path) -> Iterator[Path]:
 def _copy_what_can_be_read(source: Path, target: Path) -> None:
     """Block by block; one that the disk does not give is left empty."""
     size = source.stat().st_size
-    with source.open("rb", buffering=0) as given, target.open("wb") as out:
+    with source.open("rb", buffering=0) as given, open(target, "wb", opener=private_opener) as out:
         for start in range(0, size, _BLOCK):
             block = bytes(min(_BLOCK, size - start))
             with contextlib.suppress(OSError):
@@ -209,9 +290,7 @@ def _mend(connection: sqlite3.Connection, twin: TwinTold | None, with_snapshots:
     was = int(meta_of(connection).get(EVENTS_FROM, "1"))
     start = max(start, was) if start <= was else start
     connection.execute("BEGIN IMMEDIATE")
-    connection.execute("DELETE FROM events WHERE n > ?", (last,))
-    connection.execute("DELETE FROM published WHERE n > ?", (last,))
-    connection.execute("DELETE FROM snapshots WHERE n > ?", (last,))
+    _let_go_behind(connection, last)
     if start > was:
         # Something of the past is lost: only matches that are there whole are told as matches.
         connection.execute("DELETE FROM events WHERE n < ? AND type != 'SessionSaid'", (start,))

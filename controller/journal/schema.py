@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -48,8 +49,19 @@ SYNCHRONOUS = "FULL"
 """A commit waits for the disk; the benchmarks alone set this to OFF, to measure what that costs."""
 
 
+def private_opener(path: str, flags: int) -> int:
+    """For `open`: what is made is its owner's alone (0600); hands lie in it."""
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 def connect(path: Path) -> sqlite3.Connection:
-    """The file, to be written; every transaction is begun and ended by hand."""
+    """The file, to be written, made for its owner alone; every transaction is begun and ended by hand."""
+    try:
+        # An existing one is not opened here: closing it again would drop the locks that SQLite holds on it.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise JournalError(f"{path}: cannot be opened: {error.strerror or error}") from None
     try:
         return sqlite3.connect(path, check_same_thread=False, timeout=1.0, isolation_level=None)
     except sqlite3.Error as error:

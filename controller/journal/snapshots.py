@@ -34,6 +34,10 @@ def stored_snapshots(connection: sqlite3.Connection) -> list[StoredSnapshot]:
     return found
 
 
+class SnapshotForeign(JournalDamaged):
+    """It is as it was stored, and not understood."""
+
+
 def thawed(stored: StoredSnapshot, thaw: Callable[[Mapping[str, Any]], Any]) -> Any:
     """The state of a snapshot; JournalDamaged when it is not what was stored, or cannot be understood."""
     try:
@@ -41,6 +45,9 @@ def thawed(stored: StoredSnapshot, thaw: Callable[[Mapping[str, Any]], Any]) -> 
         if zlib.crc32(packed) != stored.crc:
             raise JournalDamaged(f"the snapshot behind event {stored.n} is damaged")
         body = json.loads(zlib.decompress(base64.b85decode(packed)))
-        return thaw(body)
     except (ValueError, LookupError, TypeError, zlib.error) as error:
         raise JournalDamaged(f"the snapshot behind event {stored.n} cannot be read: {error}") from None
+    try:
+        return thaw(body)
+    except (ValueError, LookupError, TypeError, zlib.error) as error:
+        raise SnapshotForeign(f"the snapshot behind event {stored.n} cannot be understood: {error}") from None

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
@@ -19,6 +20,7 @@ from controller.journal import pruning
 from controller.journal.loading import load_events
 from controller.journal.pruning import matches_begun, prune, prune_published
 from controller.journal.rows import (
+    TRANSACTION,
     JournalError,
     JournalUnwritable,
     Keeping,
@@ -88,7 +90,6 @@ class Journal:
         """Seconds that the last commit took."""
         self._backlog: deque[tuple[Callable[[sqlite3.Connection], None], int]] = deque()
         self._snapshot = snapshot
-        self._has_room = writer.has_ballast
         self._log = structlog.get_logger("journal")
         self._ages = AgeJudge()
 
@@ -138,7 +139,7 @@ class Journal:
     def begin_epoch(self, epoch: int) -> None:
         """Note the epoch of this start in the journal and then in the file beside it. Blocks; for the start only."""
         self._notes["epoch"] = str(epoch)
-        self._writer.transact(lambda connection: put_meta(connection, {"epoch": str(epoch)}))
+        self._writer.transact(lambda connection: put_meta(connection, {"epoch": str(epoch)}), needed=True)
         beside = EpochFile(journal=f"{self.journal_id:016x}", epoch=epoch)
         try:
             write_epoch_file(self.path, beside)
@@ -146,6 +147,8 @@ class Journal:
             if not self._writer.free_ballast():
                 raise JournalUnwritable(why_unwritable(error), f"{self.path}: {error.strerror or error}") from None
             write_epoch_file(self.path, beside)
+        if not self._writer.has_ballast:
+            self.trouble = self.trouble or "disk_full"
 
     def append(
         self,
@@ -174,7 +177,7 @@ class Journal:
         def work() -> str:
             began = time.perf_counter()
             try:
-                reason = self._write(store, len(events))
+                reason = self._write(store, len(events), needed=True)
             except BaseException:
                 if events or published:
                     self._next_n, self._next_seq = first, first_seq
@@ -182,25 +185,28 @@ class Journal:
             self.append_seconds = time.perf_counter() - began
             return reason
 
-        self._has_room = self._writer.has_ballast
         commit = self._run(work)
         commit.add_done_callback(self._appended)
         return commit  # type: ignore[return-value]
 
-    async def note(self, values: Mapping[str, str | None]) -> None:
-        """Keep values by name across starts (None forgets one), on the disk when this returns."""
+    async def note(self, values: Mapping[str, str | None], *, on_disk: bool = False) -> None:
+        """Keep values by name across starts (None forgets one), on the disk when this returns.
+
+        Under `keeping.go_on` they may be in memory alone as everything else, unless they must be `on_disk`.
+        """
         for key, value in values.items():
             if value is None:
                 self._notes.pop(key, None)
             else:
                 self._notes[key] = value
         noted = dict(values)
-        if self._keeping.go_on:
-            reason = await self._run(self._write, lambda connection: _note(connection, noted), 0)
-            if reason:
-                self._trouble(reason, "notes are kept in memory")
+        work = partial(_note, values=noted)
+        if not self._keeping.go_on or on_disk:
+            await self._until_done(partial(self._write_through, work))
             return
-        await self._until_stored(lambda connection: _note(connection, noted))
+        reason = await self._until_done(partial(self._write, work, 0))
+        if reason:
+            self._trouble(reason, "notes are kept in memory")
 
     async def replay(self, first: int, last: int) -> list[StoredPublished]:
         """The published facts numbered first to last that are still kept."""
@@ -220,7 +226,7 @@ class Journal:
 
     async def ledger(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
         """Do something with the ledger's table (`controller.ledger`), in a transaction on the writer's thread."""
-        return await self._until_stored(work)
+        return await self._until_done(partial(self._writer.transact, work))
 
     def keep_snapshot(self, body: Callable[[], Mapping[str, Any]], match: int, stamp: Stamp) -> asyncio.Future[None]:
         """Store the state behind the last event, and let go of what is too old; a disk that does not take it is told.
@@ -241,7 +247,7 @@ class Journal:
         return True
 
     async def close(self) -> None:
-        """Finish what was asked for and close the file."""
+        """Finish what was asked for, store what is in memory alone if the disk takes it now, and close the file."""
         await self._run(self._close)
         self._thread.shutdown(wait=False)
         self._lock.close()
@@ -251,11 +257,11 @@ class Journal:
     def _run(self, work: Callable[..., _Result], *arguments: Any) -> asyncio.Future[_Result]:
         return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
 
-    def _write(self, work: Callable[[sqlite3.Connection], None], events: int) -> str:
+    def _write(self, work: Callable[[sqlite3.Connection], None], events: int, needed: bool = False) -> str:
         """Store something, or keep it in memory where that is the policy: why, or empty when it is stored."""
         if not self._backlog:
             try:
-                self._writer.transact(work, events)
+                self._writer.transact(work, events, needed=needed)
                 return ""
             except JournalUnwritable as error:
                 if not self._keeping.go_on:
@@ -277,7 +283,7 @@ class Journal:
             self._trouble(error.reason, str(error))
         elif error is None and done.result():
             self._trouble(done.result(), "play goes on in memory")
-        elif error is None and self._has_room and not self._writer.has_ballast:
+        elif error is None and not self.trouble and not self._writer.has_ballast:
             self._trouble("disk_full", "the room that was kept for this is used up")
 
     def _trouble(self, reason: str, problem: str) -> None:
@@ -344,22 +350,39 @@ class Journal:
         writer = self._writer
         if self.trouble == "disk_error":
             writer.reopen()
-        while self._backlog:
-            writer.transact(*self._backlog[0])
-            self._backlog.popleft()
+        self._store_backlog()
         writer.transact(lambda connection: put_meta(connection, {"probe": str(time.time_ns())}))
         writer.keep_ballast()
 
+    def _store_backlog(self, needed: bool = False) -> None:
+        """Store what is in memory alone, in its order, as far as the disk takes it."""
+        while self._backlog:
+            self._writer.transact(*self._backlog[0], needed=needed)
+            self._backlog.popleft()
+
+    def _write_through(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Store something, and before it whatever is in memory alone: nothing older comes after it."""
+        self._store_backlog()
+        self._writer.transact(work)
+
     def _close(self) -> None:
+        try:
+            if self._backlog and self.trouble == "disk_error":
+                self._writer.reopen()
+            self._store_backlog(needed=True)
+        except JournalError as error:
+            self._log.critical(
+                "what was played in memory is lost: the disk does not take it", lost=self.unsafe, problem=str(error)
+            )
         self._writer.twin.close()
         self._writer.connection.close()
 
-    async def _until_stored(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Write something, again and again while the disk does not take it."""
+    async def _until_done(self, work: Callable[[], _Result]) -> _Result:
+        """Do something on the writer's thread, again and again while the disk does not take it."""
         pause = _RETRY_S[0]
         while True:
             try:
-                return await self._run(self._writer.transact, work)
+                return await self._run(work)
             except JournalUnwritable as error:
                 self._trouble(error.reason, str(error))
             await asyncio.sleep(pause)
@@ -390,7 +413,7 @@ def base_line(connection: sqlite3.Connection) -> Line:
         values = " || ',' || ".join(f"quote({column})" for column in columns)
         query = f"SELECT 'INSERT OR REPLACE INTO {table} VALUES (' || {values} || ')' FROM {table} WHERE {which}"
         statements += [row[0] for row in connection.execute(query)]
-    return Line(last + 1, last, 0, tuple(statements))
+    return Line(last + 1, last, 0, tuple(statements), int(meta_of(connection).get(TRANSACTION, "0")))
 
 
 def _note(connection: sqlite3.Connection, values: Mapping[str, str | None]) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.journal.rows import plain_json
+from controller.journal.schema import private_opener
 
 FORMAT: Final = 1
 REWRITE_BYTES: Final = 2_000_000
@@ -51,13 +52,15 @@ def machine_start() -> str:
 class Line:
     """One transaction: `first` and `last` of its events, both those before it where it has none, and its statements.
 
-    `crc` is that of its events' rows (`crc_of_events`).
+    `crc` is that of its events' rows (`crc_of_events`). `number`: of it where it has no events, otherwise of the last
+    before it that had none; 0 in a twin of a Kaijin that did not number them.
     """
 
     first: int
     last: int
     crc: int
     statements: tuple[str, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class TwinTold:
     lines: tuple[Line, ...] = field(repr=False)
     sound: bool
     proved: bool
+
+    @property
+    def number(self) -> int:
+        """The last transaction without events that it knows."""
+        return max(line.number for line in (self.base, *self.lines))
 
     @property
     def last(self) -> int:
@@ -118,7 +126,7 @@ class Twin:
         head = {"twin": FORMAT, "journal": journal_id, "schema": schema, "boot": machine_start()}
         content = _line(head) + _line(_plain(base))
         try:
-            with scratch.open("wb") as out:
+            with open(scratch, "wb", opener=private_opener) as out:
                 out.write(content)
                 out.flush()
                 os.fsync(out.fileno())
@@ -150,8 +158,12 @@ class Twin:
             return
         self._size += len(content)
 
+    def settle(self) -> None:
+        """The transaction written last is committed: nothing takes it back any more."""
+        self._before = self._size
+
     def take_back(self) -> None:
-        """The transaction written last has failed."""
+        """The transaction that was written and is not settled, if there is one, has failed."""
         if self._file < 0 or self._before == self._size:
             return
         try:
@@ -246,8 +258,15 @@ def _line(body: dict[str, Any]) -> bytes:
 
 
 def _plain(line: Line) -> dict[str, Any]:
-    return {"first": line.first, "last": line.last, "crc": line.crc, "sql": list(line.statements)}
+    return {
+        "first": line.first,
+        "last": line.last,
+        "crc": line.crc,
+        "sql": list(line.statements),
+        "number": line.number,
+    }
 
 
 def _parsed(body: dict[str, Any]) -> Line:
-    return Line(int(body["first"]), int(body["last"]), int(body["crc"]), tuple(str(one) for one in body["sql"]))
+    statements = tuple(str(one) for one in body["sql"])
+    return Line(int(body["first"]), int(body["last"]), int(body["crc"]), statements, int(body.get("number", 0)))

@@ -9,8 +9,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeVar
 
-from controller.journal.rows import JournalError, JournalUnwritable, last_event, why_unwritable
-from controller.journal.schema import configure, connect
+from controller.journal.rows import (
+    TRANSACTION,
+    JournalError,
+    JournalUnwritable,
+    last_event,
+    meta_of,
+    put_meta,
+    why_unwritable,
+)
+from controller.journal.schema import configure, connect, private_opener
 from controller.journal.twin import Line, Twin, crc_of_events
 
 _Result = TypeVar("_Result")
@@ -38,17 +46,21 @@ class Writer:
         self.connection = connection
         self.twin = twin
         self.last_event = last_event(connection)
+        self._number = int(meta_of(connection).get(TRANSACTION, "0"))
         self._ballast = ballast_path(path)
 
-    def transact(self, work: Callable[[sqlite3.Connection], _Result], events: int = 0) -> _Result:
+    def transact(
+        self, work: Callable[[sqlite3.Connection], _Result], events: int = 0, *, needed: bool = False
+    ) -> _Result:
         """Do something in one transaction that brings so many events, on the disk when this returns.
 
-        JournalUnwritable when the disk does not take it: then nothing of it is stored.
+        For what is `needed` the room that was kept is given up when the disk is full. JournalUnwritable when the disk
+        does not take it: then nothing of it is stored.
         """
         try:
             return self._transact(work, events)
         except JournalUnwritable as error:
-            if error.reason != "disk_full" or not self.free_ballast():
+            if not needed or error.reason != "disk_full" or not self.free_ballast():
                 raise
         return self._transact(work, events)
 
@@ -64,7 +76,7 @@ class Writer:
         try:
             if self._ballast.exists() and self._ballast.stat().st_size == BALLAST_BYTES:
                 return
-            with self._ballast.open("wb") as out:
+            with open(self._ballast, "wb", opener=private_opener) as out:
                 os.posix_fallocate(out.fileno(), 0, BALLAST_BYTES)
         except OSError as error:
             self.free_ballast()
@@ -110,8 +122,13 @@ class Writer:
             if not changes:
                 connection.execute("ROLLBACK")
                 return result
+            number = self._number
+            if not events:
+                # Events have their numbers; what comes without any must be known from what came after it, too.
+                number += 1
+                put_meta(connection, {TRANSACTION: str(number)})
             reached("twin")
-            self.twin.add(Line(first, last, self._crc(first, last), changes))
+            self.twin.add(Line(first, last, self._crc(first, last), changes, number))
             reached("before")
             connection.execute("COMMIT")
         except sqlite3.IntegrityError as error:
@@ -123,7 +140,8 @@ class Writer:
         except BaseException:
             self._undo(begun)
             raise
-        self.last_event = last
+        self.twin.settle()
+        self.last_event, self._number = last, number
         reached("after")
         return result
 

@@ -37,6 +37,11 @@ class Readout:
         return self.sensors["service_mode"]
 
     @property
+    def lid_closed(self) -> bool:
+        """The lid's switch says so."""
+        return self.sensors["lid_closed"]
+
+    @property
     def key(self) -> bool:
         """The service key is held down."""
         return self.sensors["service_key"]

@@ -16,6 +16,7 @@ import structlog
 from controller.commands import CommandFailed
 from controller.core import Core
 from controller.hardware import Hardware
+from controller.interlocks import KEY, LID, SERVICE, STOP, Condition, Facts, unmet
 from controller.lines import Line, LineLost
 from controller.mechanisms import LearnedTimes
 from controller.publisher import Publisher
@@ -45,6 +46,14 @@ SELF_TEST_S: Final = 60.0
 USUAL_JOG_MS: Final = 300
 LEAVE_AGAIN_S: Final = 5.0
 GREETED_KEPT: Final = 16
+
+_REFUSED_FOR: Final[Mapping[Condition, str]] = {
+    STOP: "latched",
+    LID: "interlock",
+    SERVICE: "board_not_in_service",
+    KEY: "key_not_held",
+}
+"""What a repairer is told of a condition that does not hold, in the words of the board's own refusals."""
 
 _Result = Mapping[str, Any]
 
@@ -149,7 +158,7 @@ class Service:
             await self._begin(asked.who)
         elif self.on and not shown.mode and not self.busy:
             try:
-                await self._leave("key", sure=False)
+                await self._leave("key", sure=False, at_table=True)
             except CommandFailed as failed:
                 self._log.warning("service mode is not ended", reason=failed.code, **failed.params)
 
@@ -233,7 +242,10 @@ class Service:
         self._active_at = self._now()
         return self._status()
 
-    async def _leave(self, by: str, sure: bool) -> None:
+    async def _leave(self, by: str, sure: bool, at_table: bool = False) -> None:
+        """Service mode ends. Play goes on where that is said with the key, `at_table`; otherwise the table is parked
+        as it stands, until the key or a seat says that no hand is in it.
+        """
         if not self.on:
             self._asked = None
             self._core.touch(at_once=True)
@@ -242,11 +254,11 @@ class Service:
             raise CommandFailed("busy", params={"what": "service"})
         if not sure:
             await self._check_home()
-        await self._core.ask(i.Service(False, by))
+        await self._core.ask(i.Service(False, by, at_table))
         self._end_board_mode()
         self._hardware.lamps.show_again()
         self.last = {}
-        self._log.warning("service mode is over: play goes on", by=by)
+        self._log.warning("service mode is over", by=by, play="goes on" if at_table else "waits for a press at a seat")
 
     async def _check_home(self) -> None:
         """CommandFailed(not_home) where a mechanism does not stand where the hand goes on from."""
@@ -309,6 +321,8 @@ class Service:
         async with self._moving:
             await self._may_move(needs_key)
             await self._audit(command, act, params)
+            # The disk may have taken its time: the hand at the key, or the lid, may no longer be where it was.
+            await self._may_move(needs_key)
             what = str(params.get("motor") or params.get("test"))
             motion = Motion(act, what, asyncio.get_running_loop().time() + seconds)
             return await self._mover.run(line, make, motion, needs_key)
@@ -349,7 +363,7 @@ class Service:
         return {}
 
     async def _may_move(self, needs_key: bool) -> None:
-        """CommandFailed unless the machine rests, the board is in service mode and, where needed, the key is held."""
+        """CommandFailed unless the machine rests and the interlocks of a jog hold; without the key, of a self-test."""
         if self._core.state.stop:
             raise CommandFailed("latched")
         try:
@@ -358,10 +372,19 @@ class Service:
                 raise CommandFailed("busy", params={"what": "machine"})
         except LineLost:
             raise CommandFailed("link_lost") from None
-        if not shown.mode:
-            raise CommandFailed("board_not_in_service")
-        if needs_key and not shown.key:
-            raise CommandFailed("key_not_held")
+        missing = unmet("jog" if needs_key else "self_test", self._facts(shown))
+        if missing is not None:
+            raise CommandFailed(_REFUSED_FOR[missing])
+
+    def _facts(self, shown: Readout) -> Facts:
+        """What a jog and a self-test are allowed by; they ask for no position of any mechanism."""
+        state = self._core.state
+        return Facts(
+            lid_closed=shown.lid_closed and not any(fault.code == "lid_open" for fault in state.faults),
+            stop=bool(state.stop),
+            service=shown.mode,
+            key_held=shown.key,
+        )
 
     async def _audit(self, command: Command, act: str, params: Mapping[str, Any]) -> None:
         """On the disk, and at the seats, before anything is done."""

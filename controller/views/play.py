@@ -20,7 +20,8 @@ from engine.opening import next_tiles
 from engine.play import apply
 from engine.play.events import FlowerReplaced, PlayEvent, TileDrawn
 from engine.play.state import MING, PlayState, place_of_next, to_draw
-from engine.readings import coming_draw, is_drawn, zone
+from engine.play_wants import ruling_id
+from engine.readings import coming_draw, is_drawn, told_doubts, zone
 from engine.state import State, flowers_of, gone_from_wall, set_up
 from engine.tiles import SEATS, format_tiles, is_flower
 
@@ -159,13 +160,23 @@ def _read(state: State, game: PlayState) -> dict[str, Any]:
         "tour": None if game.tour is None else {"owner": game.tour.owner, "level": game.tour.level},
         "to_draw": max(0, to_draw(game) - unlaid),
         "position": _next_place(state, game, unlaid),
+        "unanswered": _unanswered(state),
     }
+
+
+def _unanswered(state: State) -> dict[str, str] | None:
+    """P8: the first zone whose seat does not answer what it was asked, with the id by which the floor may decide."""
+    found = told_doubts(state)
+    if not found:
+        return None
+    seat, name = found[0]
+    return {"seat": seat, "zone": name, "id": str(ruling_id(state, seat, name))}
 
 
 def _over(game: PlayState) -> dict[str, Any]:
     return {
         "turn": None, "stage": "over", "tile": None, "source": None, **_lying(game), "tour": None,
-        "to_draw": to_draw(game), "position": None,
+        "to_draw": to_draw(game), "position": None, "unanswered": None,
     }  # fmt: skip
 
 

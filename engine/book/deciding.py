@@ -11,7 +11,7 @@ from engine.book.folding import apply
 from engine.book.least import least
 from engine.book.params import Params
 from engine.book.sheets import page_of
-from engine.book.state import MOST_TURNS, Book, blank, decidable
+from engine.book.state import MOST_OBJECTIONS, MOST_TURNS, Book, blank, decidable
 from engine.book.words import End, Page, Said
 from engine.book.writing import WRITINGS, Writer, not_ended, written
 from engine.chain import Refused
@@ -139,10 +139,10 @@ def actions(book: Book, seat: str) -> tuple[str, ...]:
 
 
 def offered(book: Book, seat: str) -> tuple[str, ...]:
-    """`actions` without those of the agreement that a seat has used up: its objection (P4), its turns (P2)."""
+    """`actions` without those of the agreement that a seat has used up: its objections (P4), its turns (P2)."""
     if book.stage != "agreement":
         return actions(book, seat)
-    used = {"object": seat in book.objected, "change": not _has_turns(book, seat)}
+    used = {"object": not _has_objections(book, seat), "change": not _has_turns(book, seat)}
     return tuple(name for name in actions(book, seat) if not used.get(name))
 
 
@@ -242,9 +242,14 @@ def _agree(chain: _Chain, seat: str, _: Params) -> None:
 
 
 def _object(chain: _Chain, seat: str, _: Params) -> None:
-    if seat in chain.book.objected:
-        raise Refused("objected_already", "P4")
+    """P4: whoever has taken an objection back may object once more, and then no more, so that nobody holds it up."""
+    if not _has_objections(chain.book, seat):
+        raise Refused("objected_already", "P4", {"times": MOST_OBJECTIONS})
     chain.add(e.SeatObjected(seat))
+
+
+def _has_objections(book: Book, seat: str) -> bool:
+    return book.objected.count(seat) < MOST_OBJECTIONS
 
 
 def _change(chain: _Chain, seat: str, _: Params) -> None:

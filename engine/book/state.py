@@ -23,9 +23,9 @@ class Book:
     writes another version), `vote` (the four decide), `closed` (it is booked).
     `kept`: it began while play went on. `done` seats have said all; `again` asked for the entry once more; `agreed`
     with the settlement. `by` objects, `second` is his version, `votes` are for 1 or 2; who has taken an objection back
-    `objected`. `turns` counts how often each seat ended the hand, reopened it or went back to the entry, `edits` what
-    each has written, said or voted since it ended. `decided` is the version that stands once the book is closed, 0
-    before; `how` it came to be.
+    `objected`, once for every time. `turns` counts how often each seat ended the hand, reopened it or went back to the
+    entry, `edits` what each has written, said or voted since it ended. `decided` is the version that stands once the
+    book is closed, 0 before; `how` it came to be.
     """
 
     frame: Frame
@@ -167,6 +167,9 @@ OWN_RESTARTS = 12
 
 MOST_TURNS = 8
 """How often one seat may end a hand, reopen it or go back to the entry."""
+
+MOST_OBJECTIONS = 2
+"""How many objections of one seat may come to nothing in a hand: it may have taken the first back by mistake."""
 
 
 def clock(book: Book) -> int:

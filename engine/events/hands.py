@@ -89,6 +89,47 @@ class CountRight:
 
 
 @dataclass(frozen=True, slots=True)
+class CountTold:
+    """P8: a seat has not answered for a while what it was asked about a zone: all four are told so."""
+
+    seat: str
+    zone: str
+
+
+@dataclass(frozen=True, slots=True)
+class CountRuled:
+    """P8: another says of such a zone that its reader errs (`believed`), or that its seat is `out` of the hand (盖牌);
+    `by` is a seat, or empty where the floor decided.
+    """
+
+    by: str
+    seat: str
+    zone: str
+    ruling: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndDoubted:
+    """P8: as the hand ended a zone of each of these seats showed what could not be: it is agreed on."""
+
+    seats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallOffAsked:
+    """P9: a seat wants the hand called off; a second seat must want it too."""
+
+    seat: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallOffKept:
+    """A seat wants the hand to go on."""
+
+    seat: str
+
+
+@dataclass(frozen=True, slots=True)
 class DiscardRefused:
     """A discard that lies there is not allowed (R16, R17, R23): the seat is to take it back."""
 
@@ -176,6 +217,11 @@ HandEvent: TypeAlias = (
     | WallCorrected
     | CountDoubted
     | CountRight
+    | CountTold
+    | CountRuled
+    | EndDoubted
+    | CallOffAsked
+    | CallOffKept
     | DiscardRefused
     | UndoAsked
     | UndoKept

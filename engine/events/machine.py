@@ -134,7 +134,9 @@ class PauseWanted:
 
 @dataclass(frozen=True, slots=True)
 class ParkWanted:
-    """The table is to finish its cycle and park, with the reason (`command`, `key`, `power`, `time`, `fault`)."""
+    """The table is to finish its cycle and park, with the reason (`command`, `key`, `power`, `time`, `fault`); with
+    `service` it parks as it stands.
+    """
 
     reason: str
 

@@ -146,6 +146,13 @@ class TakingDone:
 
 
 @dataclass(frozen=True, slots=True)
+class TakingResumed:
+    """Sensing none: a seat says that not everything has been taken; the guide shows what it showed before."""
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class HandAccepted:
     """A seat says that its hand is as the readers see it; kept as a correction (secret)."""
 
@@ -279,6 +286,7 @@ OpeningEvent: TypeAlias = (
     | TakeDone
     | GroupPresented
     | TakingDone
+    | TakingResumed
     | HandAccepted
     | FlowerDeclared
     | FlowerWithdrawn

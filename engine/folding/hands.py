@@ -84,9 +84,20 @@ def _played(state: State, event: e.Played) -> State:
     return with_play(replace(state, phase=phase), game=game, beat=beat)
 
 
+def _answered(state: State, seat: str, zone: str) -> State:
+    """What was asked, told and said of a zone is over."""
+    at = (seat, zone)
+    return with_play(
+        state,
+        doubted=tuple(one for one in state.play.doubted if one != at),
+        told=tuple(one for one in state.play.told if one != at),
+        rulings=tuple(one for one in state.play.rulings if one[1:3] != at),
+    )
+
+
 def _zone_accepted(state: State, event: e.ZoneAccepted) -> State:
-    doubted = tuple(one for one in state.play.doubted if one != (event.seat, event.zone))
-    return zone_shown(state, event.seat, event.zone, event.tiles, doubted=doubted, corrected=True)
+    state = _answered(state, event.seat, event.zone)
+    return zone_shown(state, event.seat, event.zone, event.tiles, corrected=True)
 
 
 def _wall_corrected(state: State, event: e.WallCorrected) -> State:
@@ -101,11 +112,33 @@ def _wall_corrected(state: State, event: e.WallCorrected) -> State:
 
 
 def _count_doubted(state: State, event: e.CountDoubted) -> State:
-    return with_play(state, doubted=(*state.play.doubted, (event.seat, event.zone)))
+    at, play = (event.seat, event.zone), state.play
+    return with_play(state, doubted=(*play.doubted, at), asks={**play.asks, at: play.asks.get(at, 0) + 1})
 
 
 def _count_right(state: State, event: e.CountRight) -> State:
-    return with_play(state, doubted=tuple(one for one in state.play.doubted if one != (event.seat, event.zone)))
+    return _answered(state, event.seat, event.zone)
+
+
+def _count_told(state: State, event: e.CountTold) -> State:
+    return with_play(state, told=(*state.play.told, (event.seat, event.zone)))
+
+
+def _count_ruled(state: State, event: e.CountRuled) -> State:
+    others = tuple(one for one in state.play.rulings if one[:3] != (event.by, event.seat, event.zone))
+    return with_play(state, rulings=(*others, (event.by, event.seat, event.zone, event.ruling)))
+
+
+def _end_doubted(state: State, event: e.EndDoubted) -> State:
+    return with_play(state, doubted_end=event.seats)
+
+
+def _call_off_asked(state: State, event: e.CallOffAsked) -> State:
+    return with_play(state, called_off=(*state.play.called_off, event.seat))
+
+
+def _call_off_kept(state: State, _: e.CallOffKept) -> State:
+    return with_play(state, called_off=(), calls_off=state.play.calls_off + 1)
 
 
 def _discard_refused(state: State, event: e.DiscardRefused) -> State:
@@ -222,6 +255,11 @@ HAND_FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.WallCorrected: _wall_corrected,
     e.CountDoubted: _count_doubted,
     e.CountRight: _count_right,
+    e.CountTold: _count_told,
+    e.CountRuled: _count_ruled,
+    e.EndDoubted: _end_doubted,
+    e.CallOffAsked: _call_off_asked,
+    e.CallOffKept: _call_off_kept,
     e.DiscardRefused: _discard_refused,
     e.UndoAsked: _undo_asked,
     e.UndoKept: _undo_kept,

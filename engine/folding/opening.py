@@ -12,11 +12,13 @@ from engine.opening import lines, taking
 from engine.state import (
     BID,
     SURE_FROM,
+    TAKEN,
     CountedRoll,
     GoldState,
     Passed,
     Roll,
     State,
+    resumable,
 )
 
 
@@ -160,9 +162,19 @@ def _group_presented(state: State, event: e.GroupPresented) -> State:
     return with_play(state, presented=event.n)
 
 
-def _taking_done(state: State, _: e.TakingDone) -> State:
+def _taking_done(state: State, event: e.TakingDone) -> State:
     total = len(state.play.takes)
-    return with_play(state, takes_done=total, take_shown=total + 1)
+    left = state.play.take_shown if event.by else 0
+    return with_play(state, takes_done=total, take_shown=total + 1, take_left=left)
+
+
+def _taking_resumed(state: State, _: e.TakingResumed) -> State:
+    """A throw that was asked for since is given up; no id of the taking comes twice."""
+    attempts = {**attempts_now(state), TAKEN: state.attempts.get(TAKEN, 1) + 1}
+    shown, roll = state.play.take_left, state.play.roll
+    state = replace(state, phase=resumable(state), attempts=attempts)
+    kept = roll if roll is not None and roll.stage == "done" else None
+    return with_play(state, roll=kept, takes_done=shown - 1, take_shown=shown, take_left=0)
 
 
 def _hand_accepted(state: State, event: e.HandAccepted) -> State:
@@ -282,6 +294,7 @@ OPENING_FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.TakeDone: _take_done,
     e.GroupPresented: _group_presented,
     e.TakingDone: _taking_done,
+    e.TakingResumed: _taking_resumed,
     e.HandAccepted: _hand_accepted,
     e.FlowerDeclared: _flower_declared,
     e.FlowerWithdrawn: _flower_withdrawn,

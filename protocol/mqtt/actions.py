@@ -114,6 +114,7 @@ _PROCEDURE = (
         "ok", ("take", "flowers", "row", "hand_check", "seats", "count_wrong"), "any",
         "done: all is taken, nobody has more flowers, the row lies, all sit; the hand is right, the reader wrong",
     ),
+    _told("not_yet", ("taken",), "door_roll, flowers, gold_roll", "not all is taken yet: back to the taking"),
     _once("face", ("gold_face", "flip"), "gold", "the face of the tile turned up", TILE),
 )  # fmt: skip
 
@@ -135,8 +136,10 @@ _PLAY = (
     _read("discard_down", ("turn",), "play", "discard face down (明游)", TILE),
     _read("expose_false", ("turn", "claim", "lap"), "play", "lay a hand open that does not win", _FALSE_WIN),
     _read("admit", ("count_wrong",), "play", "my number of tiles is wrong (相公)"),
-    _read("believed", ("reader_check",), "play", "the tiles are as the table believes"),
+    _read("believed", ("reader_check", "count_ruling"), "play", "the tiles are as the table believes, also another's"),
     _read("seen", ("reader_check",), "play", "the tiles are as the reader sees them"),
+    _read("out", ("count_ruling",), "play", "this seat, which does not answer, is out of the hand (盖牌)"),
+    _read("call_off", ("call_off",), "play", "the hand cannot go on: call it off (流局); two seats that say so do"),
 )
 
 _BOOK = (
@@ -201,7 +204,7 @@ _MATCH = (
     ),
     _once("undo", ("undo",), "until the deal roll", "the last booking is wrong; two seats that say so take it back"),
     _once("end", ("end",), "any", "end the match after the hand in play; two seats that say so end it"),
-    _once("keep", ("undo", "end"), "any", "the last booking is right; the match goes on"),
+    _once("keep", ("undo", "end", "call_off"), "any", "the last booking is right; the match, or the hand, goes on"),
     _once("unpark", ("parked",), "any", "go on: the table is parked"),
     _once(
         "look", (), "any", "show this in `me.sheet`; `none` closes it",

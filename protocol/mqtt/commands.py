@@ -107,9 +107,10 @@ COMMANDS: Mapping[str, Verb] = {
             "decide", "floor", True, False, False,
             (
                 Param("choice", "1 or first, 2 or second", _CHOICE),
-                Param("want", "the id in the public book", text("[A-Za-z0-9_.-]{1,64}")),
+                Param("want", "the id in the public book or of `play.unanswered`", text("[A-Za-z0-9_.-]{1,64}")),
             ),
-            "decide what is open in the book: the first settlement, or the objector's",
+            "decide what is open in the book: the first settlement, or the objector's; or a zone whose seat does not "
+            "answer: its reader errs (1), or the seat is out of the hand (2)",
         ),
         Verb(
             "rules", "owner", True, False, True, (RULES, LAYOUT, OPTIONS),
@@ -133,7 +134,7 @@ COMMANDS: Mapping[str, Verb] = {
                 Param("on", "true or false", ON.accepts, required=False),
                 Param("reason", "command, power or time", one_of("command", "power", "time"), required=False),
             ),
-            "finish the cycle and bring every mechanism to rest, or (`on` false) go on; the displays say the reason",
+            "finish the cycle and bring every mechanism to rest; `on` false takes that back until it has come to rest",
         ),
         Verb(
             "service", "service", True, True, False,

@@ -39,6 +39,14 @@ class Tour(Payload):
     level: Literal[1, 2, 3]
 
 
+class Unanswered(Payload):
+    """P8: a zone that is read otherwise than it should lie, and whose seat does not answer; `id` is for `decide`."""
+
+    seat: Seat
+    zone: Literal["hand", "flowers", "melds", "discards"]
+    id: Annotated[str, Field(max_length=64)]
+
+
 class Play(Payload):
     """What lies open in play. Where nothing is read only kongs are known, and `stage` is `keep`."""
 
@@ -55,6 +63,7 @@ class Play(Payload):
     to_draw: Count | None = None
     number: Count = 0
     position: Position | None = None
+    unanswered: Unanswered | None = None
 
 
 class NextDeal(Payload):

@@ -13,6 +13,7 @@ from protocol.mqtt.models import Command, SeatInput
 
 MAX_INPUT_BYTES = 2 * 1024
 MAX_COMMAND_BYTES = 8 * 1024
+NOT_PASSED = "a moment that has not passed"
 
 
 class InputError(ValueError):
@@ -74,20 +75,23 @@ def parse_command(payload: bytes, verb: str, now_mono_ms: int, epoch: int, now_u
     known = COMMANDS.get(verb)
     if known is None:
         raise InputError("unknown_verb", "verb", "one of " + ", ".join(COMMANDS), id, client)
-    left_ms = _left_ms(asked, now_mono_ms, epoch, now_utc_ms)
-    if left_ms is None and known.changes:
+    left = left_ms(asked, now_mono_ms, epoch, now_utc_ms)
+    if left is None and known.changes:
         expected = "epoch with not_after_ms, or not_after where both clocks are synced"
         raise InputError("no_expiry", "not_after_ms", expected, id, client)
-    if left_ms is not None and left_ms < 0:
-        raise InputError("expired", "not_after_ms", "a moment that has not passed", id, client)
-    if left_ms is not None and left_ms > known.lifetime_ms:
+    if left is not None and left < 0:
+        raise InputError("expired", "not_after_ms", NOT_PASSED, id, client)
+    if left is not None and left > known.lifetime_ms:
         expected = f"a moment at most {known.lifetime_ms} ms away"
         raise InputError("expiry_too_far", "not_after_ms", expected, id, client)
     return asked.model_copy(update={"args": _known(asked.args, known.args, "args", id, client)})
 
 
-def _left_ms(asked: Command, now_mono_ms: int, epoch: int, now_utc_ms: int | None) -> int | None:
-    """Milliseconds until the command expires, None where it says nothing that both sides can compare."""
+def left_ms(asked: Command, now_mono_ms: int, epoch: int, now_utc_ms: int | None) -> int | None:
+    """Milliseconds until the command expires, None where it says nothing that both sides can compare.
+
+    Arguments as of `parse_command`; InputError with missing or old_epoch.
+    """
     if asked.not_after_ms is not None:
         if asked.epoch is None:
             raise InputError("missing", "epoch", "the epoch that not_after_ms counts in", asked.id, asked.client)

@@ -81,6 +81,9 @@ class Person:
         return "/".join(map(str, (name, *moment)))
 
 
+LEAVE = "leave"
+"""The act of an intention to leave a question unanswered: nothing is done."""
+
 Answering = Callable[[Person, SeatView, Sight, Want], Iterator[Intention]]
 """What a person does about one want."""
 

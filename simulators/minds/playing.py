@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from engine.play import Action
-from engine.tiles import is_flower, parse_tiles
+from engine.tiles import SEATS, is_flower, parse_tiles
 from protocol.mqtt.views import SeatView, Want
 from simulators.brain import action_of
 from simulators.minds.choosing import chosen
-from simulators.minds.person import Answering, Intention, Person, rules_of, text, texts
+from simulators.minds.person import LEAVE, Answering, Intention, Person, rules_of, table_of, text, texts
 from simulators.minds.walls import undrawn
 from simulators.sight import Sight
 
@@ -206,6 +206,9 @@ def _wrong_discard(person: Person, view: SeatView, sight: Sight, want: Want) -> 
 
 def _count_wrong(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     """相公, or a reader that sees badly: put right by hand, owned up to, or the reader is told off."""
+    if _ignores(person, view, want):
+        yield from _left(person, view, want)
+        return
     zone, seen, expected = text(want, "zone"), want.params.get("seen"), want.params.get("expected")
     lying = len(_zone(person, sight, zone))
     if not isinstance(expected, int) or (lying == expected and lying != seen):
@@ -233,6 +236,9 @@ def _reader_check(person: Person, view: SeatView, sight: Sight, want: Want) -> I
 
     Where neither is true in one's own turn the display takes what was discarded; who has not discarded just goes on.
     """
+    if _ignores(person, view, want):
+        yield from _left(person, view, want)
+        return
     lying = Counter(_zone(person, sight, text(want, "zone")))
     believed, seen = Counter(texts(want, "believed")), Counter(texts(want, "seen"))
     counts = want.params.get("counts")
@@ -251,7 +257,49 @@ def _reader_check(person: Person, view: SeatView, sight: Sight, want: Want) -> I
         yield Intention("discard", {"tile": sight.discards[person.seat][-1]}, want=turn.id, pace="think")
 
 
+def _count_ruling(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    """What another does not answer is said by those who look: whether the zone has as many tiles as the table knows.
+    Who holds one too many is left to put it back, as it is another's.
+    """
+    seat, zone = text(want, "seat"), text(want, "zone")
+    play, said = view.play, table_of(want, "said")
+    if play is None or seat not in SEATS:
+        return
+    known, lying = {
+        "hand": (next((n for whose, n in (view.counts or {}).items() if whose == seat), None), sight.counts.get(seat)),
+        "discards": (
+            sum(len(tiles) for whose, tiles in play.discards.items() if whose == seat),
+            len(sight.discards[seat]),
+        ),
+        "melds": (
+            sum(len(meld.tiles) for whose, melds in play.melds.items() if whose == seat for meld in melds),
+            sum(len(meld.tiles) for meld in sight.melds[seat]),
+        ),
+    }.get(zone, (0, 0))
+    short = zone == "hand" and known is not None and lying is not None and lying < known
+    ruling = "believed" if known == lying else "out" if short else ""
+    if ruling in want.actions and said.get(person.seat) is None:
+        yield Intention(ruling, want=want.id, pace="think")
+
+
 # --- mistakes ---------------------------------------------------------------------------------------------------------
+
+
+def _ignored(view: SeatView, want: Want) -> tuple[str, int, str]:
+    """The mistake of leaving a question open: it belongs to a zone in a hand, however often its reader moves."""
+    return ("ignore_question", view.hand, text(want, "zone"))
+
+
+def _ignores(person: Person, view: SeatView, want: Want) -> bool:
+    """Nobody leaves a question open once all four have been told of it."""
+    unanswered = view.play.unanswered if view.play is not None else None
+    told = unanswered is not None and unanswered.seat == person.seat
+    return not told and person.errs(*_ignored(view, want))
+
+
+def _left(person: Person, view: SeatView, want: Want) -> Iterator[Intention]:
+    if not person.has_made(*_ignored(view, want)):
+        yield Intention(LEAVE, want=want.id, slip=person.slip(*_ignored(view, want)))
 
 
 def wrong_claim(options: list[Action]) -> Action | None:
@@ -372,5 +420,6 @@ WANTS: Mapping[str, Answering] = {
     "replace": _replace,
     "wrong_discard": _wrong_discard,
     "count_wrong": _count_wrong,
+    "count_ruling": _count_ruling,
     "reader_check": _reader_check,
 }

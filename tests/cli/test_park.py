@@ -119,7 +119,11 @@ async def test_in_the_midst_of_sorting_the_sort_ends_and_the_match_goes_on_later
         assert await parks(table) == (0, f"{TABLE} is parked already (power)")
         await stops_and_starts(table)
         assert (await table.physical())["sorts"] == 1
-        assert await parks(table, "--unpark") == (0, f"{TABLE} goes on")
+        code, line = await parks(table, "--unpark")
+        assert code == 1 and line.startswith(f"Error: {TABLE} is parked (power) and stays so: it goes on by a press")
+        await available(table, "parked")
+        assert (await table.physical())["sorts"] == 1
+        await table.answer("W", "parked", "unpark")
         table.speed = "max"
         table.start_people()
         await table.ended()
@@ -142,7 +146,7 @@ async def test_in_mid_hand_the_hand_goes_on_later_where_it_stood(tmp_path: Path,
         after = await table.state(lambda data: data["machine"]["link"] == "up")
         for kept in ("phase", "hand", "dealer", "gold", "flowers", "match", "play", "book"):
             assert after[kept] == before[kept], kept
-        assert await parks(table, "--unpark") == (0, f"{TABLE} goes on")
+        await table.answer("W", "parked", "unpark")
         await table.ended()
         names = [name for name, _ in table.events()]
         assert names.count("HandEnded") == names.count("MatchStarted") == 1
@@ -156,7 +160,7 @@ async def test_an_open_centre_is_waited_for_and_a_late_table_is_told(tmp_path: P
         await table.state(lambda data: data["phase"] == "push_in")
         code, line = await parks(table, "--wait", "1", "--reason", "time")
         assert (code, line) == (3, f"Error: {TABLE} is not parked after 1 s (phase push_in); it still will be")
-        assert await parks(table, "--unpark") == (0, f"{TABLE} was not parked (ready)")
+        assert await parks(table, "--unpark") == (0, f"{TABLE} is not parked (ready), and will not be")
         await table.state(lambda data: data["use"] == "playing", 5)
         code, line = await parks(table, "--wait", "1", "--reason", "time")
         assert (code, line) == (3, f"Error: {TABLE} is not parked after 1 s (phase push_in); it still will be")
@@ -183,13 +187,13 @@ async def test_a_critical_fault_parks_the_table_and_a_person_lets_it_go_on(tmp_p
 async def test_a_match_that_starts_by_itself_waits_until_a_parked_table_goes_on(tmp_path: Path) -> None:
     async with WholeTable(tmp_path, people="", autostart=False) as table:
         await available(table, "ready")
-        assert await parks(table, "--unpark") == (0, f"{TABLE} was not parked (ready)")
+        assert await parks(table, "--unpark") == (0, f"{TABLE} is not parked (ready), and will not be")
         assert await parks(table, "--reason", "power") == (0, f"{TABLE} is parked (power)")
         table.autostart = True
         table.write_config()
         await stops_and_starts(table)
         await table.state(lambda data: data["machine"]["link"] == "up" and data["phase"] == "idle")
-        assert await parks(table, "--unpark") == (0, f"{TABLE} goes on")
+        await table.answer("E", "parked", "unpark")
         await table.state(lambda data: data["phase"] == "lift", 10)
 
 

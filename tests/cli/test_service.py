@@ -75,7 +75,7 @@ async def test_a_repairer_works_at_a_terminal(command: Command, board: Board, ea
     board.centre = "moving"
     assert "Not home: Centre" in (await command("leave")).output
     assert (await command("leave", "--sure")).exit_code == 0
-    await ear.available("ready")
+    assert (await ear.available("parked"))["data"]["reason"] == "service", "no hand at the table has said go on"
 
 
 async def test_what_needs_no_service_mode(command: Command, board: Board, ear: Ear) -> None:

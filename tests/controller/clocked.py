@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import selectors
+import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -294,9 +295,11 @@ class Table:
             self.do(act)
 
 
-def run(folder: Path, laid: Laid, play: Callable[[Table], Any]) -> Table:
-    """A daemon from its start until `play` (a coroutine function) returns."""
+def run(folder: Path, laid: Laid, play: Callable[[Table], Any], journal: Path | None = None) -> Table:
+    """A daemon from its start until `play` (a coroutine function) returns; it goes on from a copy of `journal`."""
     folder.mkdir()
+    if journal is not None:
+        shutil.copy(journal, folder / "table.journal")
     table = Table(laid)
     options = ", ".join(f"{key} = {json.dumps(value)}" for key, value in laid.options.items())
     (folder / "table.toml").write_text(

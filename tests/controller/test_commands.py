@@ -39,6 +39,18 @@ class Notes:
         await asyncio.sleep(0)
 
 
+class SlowNotes(Notes):
+    """A disk that takes nothing until it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.takes = asyncio.Event()
+
+    async def note(self, values: Mapping[str, str | None]) -> None:
+        await self.takes.wait()
+        await super().note(values)
+
+
 class Desk:
     """A desk as one run of the daemon has it: what it carried out, and what it said to which id."""
 
@@ -63,11 +75,15 @@ class Desk:
         data = json.loads(payload)["data"]
         self.said.append((data["id"], data["outcome"], data["code"]))
 
+    async def hears(self, verb: str, id: str, **more: Any) -> None:
+        """This command comes."""
+        body = {"id": id, "client": "hub", "who": "test", "epoch": EPOCH, "not_after_ms": 300_000, "args": {}, **more}
+        await self.desk.take(verb, json.dumps(body).encode())
+
     async def says(self, verb: str, id: str, **more: Any) -> list[tuple[str, str]]:
         """What this command is answered now."""
         before = len(self.said)
-        body = {"id": id, "client": "hub", "who": "test", "epoch": EPOCH, "not_after_ms": 300_000, "args": {}, **more}
-        await self.desk.take(verb, json.dumps(body).encode())
+        await self.hears(verb, id, **more)
         assert all(said == id for said, _, _ in self.said[before:])
         return [(outcome, code) for _, outcome, code in self.said[before:]]
 
@@ -128,6 +144,27 @@ async def test_a_command_that_the_daemons_end_cut_short_is_not_begun_again() -> 
     again = Desk(notes)
     assert await again.says("start_match", "m") == [("accepted", ""), ("failed", "interrupted")]
     assert again.carried_out == []
+
+
+async def test_what_expires_while_the_disk_takes_nothing_is_not_carried_out_afterwards() -> None:
+    notes = SlowNotes()
+    desk = Desk(notes)
+    jog = {"action": "jog", "motor": "walls"}
+    hears = [
+        asyncio.create_task(desk.hears("end", "old", not_after_ms=5_000)),
+        asyncio.create_task(desk.hears("service", "jog", args=jog, not_after_ms=5_000)),
+        asyncio.create_task(desk.hears("end", "still", not_after_ms=299_000)),
+    ]
+    await asyncio.sleep(0)
+    assert not desk.said, "nothing is answered before it is noted"
+    desk.clock.ahead = 200
+    notes.takes.set()
+    await asyncio.gather(*hears)
+    assert [said for said in desk.said if said[0] == "old"] == [("old", "accepted", ""), ("old", "failed", "expired")]
+    assert ("jog", "failed", "expired") in desk.said
+    assert desk.carried_out == ["still"]
+    again = Desk(notes)
+    assert await again.says("end", "old") == [("accepted", ""), ("failed", "expired")] and again.carried_out == []
 
 
 async def test_another_senders_id_is_another_command() -> None:

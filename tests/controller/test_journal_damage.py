@@ -6,16 +6,28 @@ A journal of two hands and a half, as the daemon writes it, is damaged in every 
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from controller.epoch import read_epoch_file
-from controller.journal import JournalError, read_records, read_session, set_aside
+from controller.journal import (
+    JournalDamaged,
+    JournalError,
+    JournalNotFollowed,
+    StoredEvent,
+    open_journal,
+    read_records,
+    read_session,
+    set_aside,
+)
+from controller.journal.opening import ASIDE_KEPT, asides
 from controller.journal.twin import stale_path, twin_path
+from controller.startup import fold_events, thaw
 from engine.state import State
 from tests.controller.written import Scribe, opened, written
 
@@ -31,6 +43,7 @@ class Evening:
         self.identity = scribe.journal.journal_id
         self.state = scribe.states[-1][1]
         self.states = dict(scribe.states)
+        self.ends = sorted(self.states)
         self.last = scribe.journal.last_event
         self.seq = scribe.journal.last_seq
 
@@ -258,6 +271,7 @@ async def test_f6_nothing_to_go_on_from_begins_anew_loudly_and_keeps_both(stoppe
     assert state == State() and journal.opening.salvaged == "none" and journal.journal_id != stopped.identity
     aside = journal.opening.damaged
     assert aside is not None and aside.read_bytes() == b"not a database"
+    assert twin_path(aside).read_bytes() == b"nor a twin"
     assert (beside := read_epoch_file(path)) is not None and beside.epoch == 1
     await journal.close()
 
@@ -315,6 +329,177 @@ async def test_records_and_matches_survive_too(stopped: Evening, tmp_path: Path)
         await journal.close()
         assert read_records(path) == before and read_session(path) == said
         shutil.rmtree(path.parent)
+
+
+def edited(path: Path, statement: str, *arguments: object) -> None:
+    """A row that somebody, or a disk, has changed behind everybody's back."""
+    with sqlite3.connect(path) as connection:
+        assert connection.execute(statement, arguments).rowcount == 1
+    connection.close()
+
+
+async def test_one_bad_event_costs_what_followed_it_and_nothing_before(stopped: Evening, tmp_path: Path) -> None:
+    """Without a twin: everything up to the last good event is there, points first of all."""
+    for name, change in {"no json": "body = '{bad'", "no event": "type = 'Nonsense'", "no kind": "hand = 'x'"}.items():
+        path = stopped.copied(tmp_path / name)
+        twin_path(path).unlink()
+        bad = stopped.ends[-3] + 1
+        edited(path, f"UPDATE events SET {change} WHERE n = ?", bad)
+        journal, state = await asyncio.to_thread(opened, path)
+        assert journal.opening.salvaged == "part" and journal.journal_id != stopped.identity, name
+        assert journal.last_event == bad - 1 and points(state) == points(stopped.state), name
+        assert state == stopped.states[bad - 1], name
+        assert journal.opening.damaged is not None
+        journal.begin_epoch(2)
+        await journal.close()
+        again, resumed = await asyncio.to_thread(opened, path)
+        assert resumed == state and again.opening.damaged is None
+        await again.close()
+
+
+async def test_a_record_of_a_hand_that_is_not_booked_any_more_is_marked(stopped: Evening, tmp_path: Path) -> None:
+    path = stopped.copied(tmp_path / "record")
+    twin_path(path).unlink()
+    with sqlite3.connect(path) as connection:
+        booked = connection.execute("SELECT max(n) FROM records").fetchone()[0]
+        connection.execute("DELETE FROM snapshots WHERE n >= ?", (booked,))
+        connection.execute("UPDATE events SET body = '' WHERE n = ?", (booked,))
+    connection.close()
+    journal, state = await asyncio.to_thread(opened, path)
+    await journal.close()
+    assert [record.voided for record in read_records(path)] == [False, True]
+    assert state == stopped.states[stopped.ends[stopped.ends.index(booked) - 1]], "half a transaction is none"
+
+
+async def test_a_sound_journal_that_this_version_cannot_follow_is_not_touched(
+    stopped: Evening, tmp_path: Path
+) -> None:
+    """A version too old, or one with a mistake: it says so and does not start, and the right version goes on."""
+    path = stopped.copied(tmp_path / "version")
+    before = {part.name: part.read_bytes() for part in path.parent.iterdir()}
+
+    def follows_nothing(events: Iterator[StoredEvent], since: State | None = None) -> State:
+        for event in events:
+            if event.n >= stopped.last - 1:
+                raise JournalDamaged(f"event {event.n} ({event.type}) does not follow")
+        return State()
+
+    with pytest.raises(JournalNotFollowed, match=f"event {stopped.last - 1} .*version of Kaijin.*Nothing was changed"):
+        open_journal(path, follows_nothing, thaw)
+    assert {name: path.with_name(name).read_bytes() for name in before} == before
+    # Damage beside it changes nothing: the twin tells the same events.
+    broken = stopped.copied(tmp_path / "broken")
+    zeroed(broken, 0)
+    with pytest.raises(JournalNotFollowed, match="version of Kaijin"):
+        open_journal(broken, follows_nothing, thaw)
+    assert not list(broken.parent.glob("*.damaged-*"))
+    for one in (path, broken):
+        journal, state = await asyncio.to_thread(opened, one)
+        assert state == stopped.state and journal.journal_id == stopped.identity
+        await journal.close()
+
+
+async def test_snapshots_of_another_version_are_no_damage(stopped: Evening, tmp_path: Path) -> None:
+    """Where the events before them have left, nothing else can tell the points."""
+    path = stopped.copied(tmp_path / "thaw")
+    with sqlite3.connect(path) as connection:
+        first = connection.execute("SELECT min(n) FROM snapshots").fetchone()[0]
+        connection.execute("DELETE FROM events WHERE n <= ? AND type != 'SessionSaid'", (first,))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES ('events_from', ?)", (str(first + 1),))
+    connection.close()
+    before = path.read_bytes()
+
+    def newer(body: object) -> State:
+        raise ValueError("version 99 of a state")
+
+    with pytest.raises(JournalNotFollowed, match="version 99"):
+        open_journal(path, fold_events, newer)
+    assert path.read_bytes() == before and not list(path.parent.glob("*.damaged-*"))
+
+
+async def test_a_digit_changed_before_the_last_start_is_noticed(stopped: Evening, tmp_path: Path) -> None:
+    """The twin was written anew at that start: what it begins with is compared too."""
+    path = stopped.copied(tmp_path / "digit")
+    journal, _ = await asyncio.to_thread(opened, path)
+    journal.begin_epoch(2)
+    await journal.close()
+    edited(path, "UPDATE events SET body = replace(body, ':', ': ') WHERE n = ?", stopped.last)
+    journal, state = await asyncio.to_thread(opened, path)
+    assert f"event {stopped.last} is not as it was stored" in journal.opening.reason
+    assert state == stopped.state and journal.opening.salvaged == "whole"
+    await journal.close()
+
+
+async def test_a_power_cut_does_not_turn_notes_back(tmp_path: Path) -> None:
+    """The twin is not waited for: its end may be lost while the file has what was noted last."""
+    path = tmp_path / "t.journal"
+    scribe = await written(path, 1, lambda state: state.phase == "play")
+    journal = scribe.journal
+    await journal.note({"rule": "old", "gone": "there"})
+    size = twin_path(path).stat().st_size
+    await journal.note({"rule": "new", "gone": None})
+    await journal.close()
+    for name, damage in (("sound", False), ("damaged", True)):
+        copied = Evening(tmp_path, scribe).copied(tmp_path.with_name(f"{tmp_path.name}-{name}"))
+        os.truncate(twin_path(copied), size)
+        if damage:
+            edited(copied, "UPDATE events SET body = '{bad' WHERE n = ?", scribe.journal.last_event)
+        again, state = await asyncio.to_thread(opened, copied)
+        assert again.meta("rule") == "new" and state == scribe.states[-1][1]
+        assert damage or again.meta("gone") == ""
+        assert (again.opening.damaged is not None) == damage
+        await again.close()
+
+
+def test_what_was_set_aside_is_bounded_and_the_first_stays(tmp_path: Path) -> None:
+    """A disk that spoils the file at every start must not be filled by that."""
+    path = tmp_path / "t.journal"
+    made = []
+    for number in range(12):
+        path.write_text(str(number))
+        path.with_name("t.journal-wal").write_text("log")
+        twin_path(path).write_text("twin")
+        made.append(set_aside(path))
+    kept = [made[0], *made[-ASIDE_KEPT + 1 :]]
+    assert asides(path) == kept and [one.read_text() for one in kept] == ["0", "7", "8", "9", "10", "11"]
+    assert len(list(tmp_path.iterdir())) == 3 * ASIDE_KEPT
+
+
+async def test_what_a_salvage_left_half_built_goes(stopped: Evening, tmp_path: Path) -> None:
+    path = stopped.copied(tmp_path / "half")
+    for name in (".salvaging", ".salvaging-wal", ".reading", ".salvaged"):
+        path.with_name(path.name + name).write_bytes(b"half of a journal")
+    await is_whole(stopped, path, None)
+    assert not [part.name for part in path.parent.iterdir() if "salvag" in part.name or "reading" in part.name]
+
+
+async def test_hands_are_for_the_owner_alone(stopped: Evening, tmp_path: Path) -> None:
+    """Whatever the umask is, and also where an older version has left the files open to others."""
+    before = os.umask(0o000)
+    try:
+        path = tmp_path / "new" / "t.journal"
+        scribe = await written(path, 1, lambda state: state.phase == "play")
+        there = modes(path)
+        await scribe.journal.close()
+        older = stopped.copied(tmp_path / "older")
+        for part in (older, twin_path(older)):
+            part.chmod(0o644)
+        zeroed(older, 0)
+        journal, _ = await asyncio.to_thread(opened, older)
+        assert journal.opening.damaged is not None
+        salvaged = modes(older)
+        await journal.close()
+    finally:
+        os.umask(before)
+    assert {"t.journal", "t.journal-wal", "t.journal.twin", "t.journal.ballast"} <= there.keys()
+    assert any("damaged" in name for name in salvaged)
+    assert set(there.values()) | set(salvaged.values()) == {0o600}
+
+
+def modes(path: Path) -> dict[str, int]:
+    """Of all files of a journal that tell something."""
+    parts = [part for part in path.parent.iterdir() if part.suffix not in (".lock", ".epoch")]
+    return {part.name: part.stat().st_mode & 0o777 for part in parts}
 
 
 def test_set_aside_never_takes_a_name_twice(tmp_path: Path) -> None:

@@ -12,9 +12,22 @@ from typing import Any
 
 import pytest
 
-from controller.journal import Journal, JournalUnwritable, Keeping, NewEvent, NewPublished, open_journal, read_events
+from controller.holding import Holding
+from controller.journal import (
+    Journal,
+    JournalError,
+    JournalUnwritable,
+    Keeping,
+    NewEvent,
+    NewPublished,
+    open_journal,
+    read_events,
+)
+from controller.journal.twin import read_twin
+from controller.journal.writing import ballast_path
 from controller.private_broker import PrivateBroker
 from controller.settings import Settings
+from engine import inputs
 from engine.tiles import SEATS
 from tests.controller.board import Board
 from tests.controller.daemons import TABLE, TOPICS, Ear, begin, press, say
@@ -155,6 +168,59 @@ def failing(point: str) -> None:
         raise sqlite3.OperationalError("disk I/O error")
 
 
+async def fails_at(journal: Journal, path: Path, where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One event that the disk does not take: it fails at the begin, within, or when the twin or the file has it."""
+    if where == "begin":
+        # Another process holds the file for longer than anybody waits.
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        try:
+            with pytest.raises(JournalUnwritable):
+                await journal.append(one(99), STAMP, 1)
+        finally:
+            other.close()
+        return
+
+    def fail(point: str) -> None:
+        if point == where:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    def not_stored(*_: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("controller.journal.writing.reached", fail)
+        if where == "work":
+            patch.setattr("controller.journal.store.plain_json", not_stored)
+        with pytest.raises(JournalUnwritable):
+            await journal.append(one(99), STAMP, 1)
+
+
+@pytest.mark.parametrize("where", ["begin", "work", "twin", "before"])
+async def test_wherever_a_transaction_fails_the_twin_keeps_those_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    path = tmp_path / "t.journal"
+    journal, _ = opened(path)
+    journal.begin_epoch(1)
+    for number in (1, 2):
+        await journal.append(one(number), STAMP, 1)
+    for _ in range(2):
+        await fails_at(journal, path, where, monkeypatch)
+        told = read_twin(path)
+        assert told is not None and (told.last, told.sound, told.proved) == (2, True, True)
+    assert await journal.probe()
+    await journal.append(one(3), STAMP, 1)
+    await journal.close()
+    told = read_twin(path)
+    assert told is not None and (told.last, told.sound) == (3, True)
+    path.write_bytes(b"")
+    again, _ = opened(path)
+    assert again.opening.salvaged == "whole"
+    await again.close()
+    assert [event.body["n"] for event in read_events(path)] == [1, 2, 3]
+
+
 async def test_a_failed_commit_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither in the file nor in its twin: a start behind it finds no event that was refused."""
     path = tmp_path / "t.journal"
@@ -175,6 +241,142 @@ async def test_a_failed_commit_leaves_nothing_behind(tmp_path: Path, monkeypatch
     assert again.last_event == 2
     await again.close()
     assert [event.body["n"] for event in read_events(path)] == [1, 3]
+
+
+async def test_the_room_that_is_kept_is_for_events_alone_and_its_loss_is_told(tmp_path: Path) -> None:
+    """A note that does not fit waits: what is booked next needs that room."""
+    path = tmp_path / "t.journal"
+    journal, _ = opened(path)
+    journal.begin_epoch(1)
+    kept = ballast_path(path)
+    told: list[str] = []
+    journal.on_trouble = lambda: told.append(journal.trouble)
+    full = sqlite3.OperationalError("database or disk is full")
+
+    def point(name: str) -> None:
+        if kept.exists():
+            raise full
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("controller.journal.writing.reached", point)
+        noted = asyncio.create_task(journal.note({"a": "1"}))
+        await until(lambda: bool(told))
+        assert kept.exists() and not noted.done() and told == ["disk_full"]
+        await journal.append(one(1), STAMP, 1)
+        assert not kept.exists() and journal.last_event == 1
+        await until(noted.done)
+    assert journal.trouble == "disk_full", "it is told until the room is kept again"
+    assert await journal.probe() and kept.exists() and not journal.trouble
+    kept.unlink()
+    await journal.append(one(2), STAMP, 1)
+    assert journal.trouble == "disk_full", "whoever took it"
+    await journal.close()
+
+
+async def test_with_go_on_a_throw_is_noted_on_the_disk_or_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.journal"
+    journal, _ = opened(path, Keeping(go_on=True))
+    with monkeypatch.context() as patch:
+        patch.setattr("controller.journal.writing.reached", failing)
+        await journal.append(one(1), STAMP, 1)
+        await journal.note({"throw:1": None})
+        assert journal.unsafe == 2
+        noted = asyncio.create_task(journal.note({"throw:1": "sent"}, on_disk=True))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(noted), 0.5)
+    await until(noted.done)
+    assert not journal.unsafe
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT value FROM meta WHERE key = 'throw:1'").fetchall() == [("sent",)]
+    connection.close()
+    await journal.close()
+
+
+async def test_notes_wait_where_no_more_may_be_kept_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal, _ = opened(tmp_path / "t.journal", Keeping(go_on=True))
+    monkeypatch.setattr("controller.journal.store.MOST_BACKLOG", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr("controller.journal.writing.reached", failing)
+        for number in (1, 2):
+            await journal.append(one(number), STAMP, 1)
+        noted = asyncio.create_task(journal.note({"a": "1"}))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(noted), 0.4)
+    assert await journal.probe()
+    await asyncio.wait_for(noted, 10)
+    assert not journal.unsafe
+    await journal.close()
+
+
+async def test_what_is_in_memory_alone_is_stored_at_the_end_if_the_disk_takes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.journal"
+    journal, _ = opened(path, Keeping(go_on=True))
+    with monkeypatch.context() as patch:
+        patch.setattr("controller.journal.writing.reached", failing)
+        for number in range(1, 4):
+            await journal.append(one(number), STAMP, 1)
+    assert journal.unsafe == 3
+    await journal.close()
+    assert [event.body["n"] for event in read_events(path)] == [1, 2, 3]
+
+
+class Stub:
+    """A journal whose disk takes nothing, and then fails in a way of its own."""
+
+    def __init__(self) -> None:
+        self.trouble = "disk_full"
+        self.holds = True
+        self.probes = 0
+        self.on_trouble: Callable[[], None] = lambda: None
+
+    async def probe(self) -> bool:
+        self.probes += 1
+        if self.probes < 3:
+            raise JournalError("what is stored does not fit what lies there")
+        self.trouble, self.holds = "", False
+        return True
+
+
+async def test_the_disk_is_tried_again_whatever_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("controller.holding.PAUSES_S", (0.01, 0.02))
+    journal: Any = Stub()
+    holding: Holding[Any] = Holding(journal, lambda: None)
+    holding.begin()
+    await until(lambda: not holding.on)
+    assert journal.probes == 3
+    holding.close()
+
+
+def test_what_became_of_an_operation_waits_however_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("controller.holding.MOST_HELD", 20)
+    journal: Any = Stub()
+    holding: Holding[Any] = Holding(journal, lambda: None)
+    holding.keep(inputs.OperationDone("first"))
+    for number in range(100):
+        holding.keep(inputs.ZoneSeen("E", "discards", (f"{number % 9 + 1}m",)))
+    holding.keep(inputs.ZoneSeen("E", "discards", ("old",)), first=True)
+    for number in range(100):
+        holding.keep(inputs.KeyPressed("seat", "S"))
+        holding.keep(inputs.OperationDone(f"{number}"))
+    journal.holds = False
+    waited = list(iter(holding.next, None))
+    done = [one.want for one in waited if isinstance(one, inputs.OperationDone)]
+    assert done == ["first", *(str(number) for number in range(100))]
+    assert len(waited) == 101, "sights and keys go before anything else"
+
+
+def test_of_a_zone_what_was_seen_last_waits() -> None:
+    journal: Any = Stub()
+    holding: Holding[Any] = Holding(journal, lambda: None)
+    for number in range(1, 10):
+        for seat in ("E", "S"):
+            holding.keep(inputs.ZoneSeen(seat, "discards", (f"{number}m",)))
+    journal.holds = False
+    assert [one.tiles for one in iter(holding.next, None)] == [("9m",), ("9m",)]
 
 
 # -- the whole daemon --------------------------------------------------------------------------------------------------

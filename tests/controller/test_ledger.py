@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 from controller import hub as hubs
 from controller.epoch import epoch_path
 from controller.journal import read_ledger
+from controller.ledger import BOOK, SAID
 from controller.mending import NOTED
 from controller.publisher import Step
 from tests.controller.hubs import HubBook, Kept, TestClock, ack, kept, until
@@ -382,3 +383,38 @@ async def test_a_match_that_began_before_there_was_a_ledger_begins_in_it_with_it
 
 def test_the_window_and_the_pauses_are_bounded() -> None:
     assert hubs.AT_ONCE <= 64 and hubs.LONGEST_AGAIN_S >= hubs.AGAIN_S >= 10
+
+
+async def waits(one: Kept, count: int) -> None:
+    """Until so many rows wait for the hub."""
+    await until(lambda: one.ledger.waiting == count)
+
+
+SPOILT = ["{", "[]", "null", '{"last": "many"}', '{"session": 1, "booked": 7}', '{"journal": "x", "mark": null}', ""]
+
+
+@pytest.mark.parametrize("note", SPOILT)
+async def test_a_spoilt_note_of_the_ledger_is_made_anew_from_its_rows(
+    tmp_path: Path, evening: tuple[Any, Taken], note: str
+) -> None:
+    """At every place of the evening: numbers go on without gaps, and what may be voided is known."""
+    _, taken = evening
+    for place in (len(taken) // 3, len(taken) // 2, len(taken)):
+        path = tmp_path / f"{place}.journal"
+        async with kept(path) as one:
+            await play(one, taken[:place])
+            before, id = one.ledger.keeper.state, one.id
+            await one.journal.note({BOOK: note, SAID: f"{id} x{note}"})
+        with capture_logs() as logs:
+            async with kept(path, epoch=2) as one:
+                after = one.ledger.keeper.state
+                for name in ("journal", "last", "session", "opened", "match", "matches", "booked", "ended", "closed"):
+                    assert getattr(after, name) == getattr(before, name), (place, name)
+                one.ledger.connected()
+                await one.said(min(before.last, 32))
+                one.ledger.hear(ack(one.id, min(before.last, 32)))
+                await waits(one, max(0, before.last - 32))
+                await play(one, taken[place:])
+        assert {entry["note"] for entry in logs if entry["log_level"] == "critical"} == {BOOK, SAID}
+        numbers = [row.number for row in read_ledger(path)]
+        assert numbers == list(range(1, len(numbers) + 1))

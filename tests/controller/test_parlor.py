@@ -234,13 +234,30 @@ async def test_a_parked_table_finishes_its_cycle_says_so_and_goes_on_where_it_wa
     await again.end()
 
 
-async def test_who_parks_says_why(parlor: Parlor, ear: Ear, board: Board) -> None:
+async def test_who_parks_says_why_and_nobody_far_away_lets_it_go_on(
+    parlor: Parlor, ear: Ear, broker: PrivateBroker, board: Board
+) -> None:
     bad = await parlor.asks("park", reason="lunch")
     assert (bad["outcome"], bad["code"], bad["field"]) == ("rejected", "bad_value", "args.reason")
     await parlor.does("park", reason="time")
     assert (await ear.available("parked"))["data"]["reason"] == "time"
-    await parlor.does("park", on=False)
+    assert await parlor.refused("park", on=False) == "parked"
+    assert ear.latest[TOPICS.availability]["data"]["state"] == "parked"
+    await press(broker, ear, "S", "on", "parked", "unpark")
     await ear.available("ready")
+
+
+async def test_an_order_to_park_is_taken_back_before_the_table_has_come_to_rest(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    await start(broker, ear, board, hands=8)
+    await parlor.does("park")
+    await ear.until(TOPICS.state, lambda said: said["data"]["use"] == "closing")
+    await parlor.does("park", on=False)
+    await ear.until(TOPICS.state, lambda said: said["data"]["use"] == "playing")
+    board.say(serial.Key("service", "", 5000))
+    await ear.until(TOPICS.state, lambda said: said["data"]["use"] == "closing")
+    assert await parlor.refused("park", on=False) == "parked", "whoever has the key has said so for a reason"
 
 
 async def test_the_service_key_held_long_parks_and_lets_go_on(

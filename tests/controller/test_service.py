@@ -125,7 +125,7 @@ async def test_service_mode_needs_the_key_at_the_table(repairer: Repairer, board
     assert seen["data"]["machine"]["service"]["who"] == "Mei" and seen["data"]["me"]["wants"] == []
     assert await repairer.fails("jog", motor="walls") == ("key_not_held", {}), "the daemon itself refuses"
     assert board.executed["Jog"] == 0
-    assert (await repairer.does("leave"))["service"] == "off"
+    turn_mode(board, False)
     await ear.available("ready")
     await ear.until(TOPICS.seat("W"), lambda view: [w["verb"] for w in view["data"]["me"]["wants"]] == ["start"])
 
@@ -226,6 +226,41 @@ async def test_the_boards_own_refusal_is_told(repairer: Repairer, board: Board) 
     assert (await repairer.asks("jog", args={"motor": "walls", "ms": 9000}))["code"] == "bad_value"
 
 
+async def test_the_daemon_itself_lets_nothing_move_under_an_open_lid(repairer: Repairer, board: Board) -> None:
+    """A board whose own interlock is broken would carry it out."""
+    await repairer.enters(board)
+    board.shown.add("service_key")
+    board.shown.discard("lid_closed")
+    assert await repairer.fails("jog", motor="walls") == ("interlock", {})
+    assert await repairer.fails("self_test", number=10) == ("interlock", {})
+    assert await repairer.fails("self_test", number=6) == ("interlock", {})
+    board.shown.add("lid_closed")
+    board.say(serial.FaultRaised("lid_open", "fault", "lid", ""))
+    await repairer.ear.until(TOPICS.state, lambda said: bool(said["data"]["machine"]["faults"]))
+    assert await repairer.fails("jog", motor="walls") == ("interlock", {}), "the board says it otherwise"
+    assert board.executed["Jog"] == board.executed["SelfTest"] == 0
+    board.say(serial.FaultCleared("lid_open", ""))
+    await repairer.ear.until(TOPICS.state, lambda said: not said["data"]["machine"]["faults"])
+    await repairer.does("jog", motor="walls")
+    assert board.executed["Jog"] == 1
+
+
+async def test_a_key_let_go_while_the_disk_takes_its_time_moves_nothing(
+    repairer: Repairer, running: Running, board: Board, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await repairer.enters(board)
+    board.shown.add("service_key")
+    audit = running.daemon._service._audit
+
+    async def slow(*args: Any) -> None:
+        await audit(*args)
+        board.shown.discard("service_key")
+
+    monkeypatch.setattr(running.daemon._service, "_audit", slow)
+    assert await repairer.fails("jog", motor="walls") == ("key_not_held", {})
+    assert board.executed["Jog"] == 0
+
+
 async def test_self_tests_say_what_they_found(repairer: Repairer, board: Board) -> None:
     await repairer.enters(board)
     board.hold = True
@@ -303,6 +338,8 @@ async def test_play_does_not_go_on_until_everything_is_home(repairer: Repairer, 
     await asyncio.sleep(0)
     assert (await repairer.does("status"))["service"] == "on", "the key does not end it either"
     assert (await repairer.does("leave", sure=True))["service"] == "off", "a person has looked"
+    assert (await ear.available("parked"))["data"]["reason"] == "service", "and another says that it may go on"
+    board.say(serial.Key("service", "", 6000))
     await ear.available("ready")
 
 
@@ -318,7 +355,7 @@ async def test_it_ends_by_itself_when_nothing_is_done(
 ) -> None:
     await repairer.enters(board)
     monkeypatch.setattr(mode, "IDLE_S", 0.5)
-    await ear.available("ready")
+    assert (await ear.available("parked"))["data"]["reason"] == "service"
     ended = [said["data"] for topic, said in ear.heard if topic == TOPICS.event("audit")][-1]
     assert (ended["name"], ended["params"]) == ("service_ended", {"by": "time"})
 
@@ -350,13 +387,44 @@ async def test_the_hand_waits_untouched_and_goes_on(
     await repairer.live(at_rest=True)
     await repairer.does("jog", motor="walls")
     before = board.executed.copy()
-    await repairer.does("leave")
+    turn_mode(board, False)
     again = await ear.until(
         TOPICS.seat("E"), lambda view: want["id"] in [one["id"] for one in view["data"]["me"]["wants"]]
     )
     assert again["data"]["phase"] == rolling["data"]["phase"] and board.executed == before
     await press(broker, ear, "E", "roll", "roll", "roll")
     await board.until(lambda: board.executed["DiceRoll"] == 1)
+
+
+@pytest.mark.parametrize("way", ["command", "time", "by a name like the key's"])
+async def test_left_without_the_key_nothing_moves_before_somebody_at_the_table_says_so(
+    repairer: Repairer, board: Board, ear: Ear, broker: PrivateBroker, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """The walls are to rise, held by the open lid, then by the repairer, who goes, or whose page is far away."""
+    board.sorted_set = 1
+    board.hold = True
+    board.say(serial.FaultRaised("lid_open", "warning", "lid", ""))
+    await ear.until(TOPICS.state, lambda said: bool(said["data"]["machine"]["faults"]))
+    await press(broker, ear, "E", "begin", "start", "start")
+    await ear.until(TOPICS.state, lambda said: said["data"]["use"] == "playing")
+    await repairer.enters(board)
+    board.say(serial.FaultCleared("lid_open", ""))
+    await ear.until(TOPICS.state, lambda said: not said["data"]["machine"]["faults"])
+    if way == "time":
+        monkeypatch.setattr(mode, "IDLE_S", 0.5)
+    else:
+        who = {"who": "key"} if way != "command" else {}
+        await repairer.asks("leave", args={"sure": True}, **who)
+    assert (await ear.available("parked"))["data"]["reason"] == "service"
+    sorts, walls = board.executed["SortStart"], board.executed["WallsRaise"]
+    board.unplug()
+    await ear.until(TOPICS.state, lambda said: said["data"]["machine"]["link"] != "up")
+    board.plug()
+    await ear.until(TOPICS.state, lambda said: said["data"]["machine"]["link"] == "up")
+    assert (await repairer.does("counters"))["cycles"] == 3, "the board answers, and is asked for no motion"
+    assert (board.executed["SortStart"], board.executed["WallsRaise"]) == (sorts, walls) == (0, 0)
+    await press(broker, ear, "W", "on", "parked", "unpark")
+    await board.until(lambda: board.executed["WallsRaise"] == 1)
 
 
 async def test_a_daemon_that_starts_anew_finds_the_repairer_still_at_it(
@@ -378,7 +446,7 @@ async def test_a_daemon_that_starts_anew_finds_the_repairer_still_at_it(
             TOPICS.availability, lambda said: said["epoch"] == 2 and said["data"]["state"] == "maintenance"
         )
         assert (await repairer.does("status"))["who"] == "Mei"
-        await repairer.does("leave")
+        turn_mode(board, False)
         await ear.available("ready")
         await second.end()
         listening.cancel()

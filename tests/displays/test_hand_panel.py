@@ -141,6 +141,83 @@ def test_neighbours_cannot_see_who_may_claim(framed: Page, language: str, name: 
     assert looks[0] == looks[1]
 
 
+DOUBTS: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "count_wrong": (["ok", "admit"], {"zone": "hand", "seen": 15, "expected": 16}),
+    "reader_check": (["believed", "seen"], {"zone": "hand", "seen": ["8p"], "believed": ["6p"]}),
+    "wrong_discard": ([], {"tile": "3p", "code": "must_follow", "rule": "R16"}),
+}
+
+
+def doubted(name: str, verb: str, seat: str = "E") -> dict[str, Any]:
+    """A situation in which a reader doubts something of this seat as well."""
+    view = scenes.scene(name, seat)
+    actions, params = DOUBTS[verb]
+    asked = {"id": f"3.{verb}-0.1", "verb": verb, "actions": actions, "params": params, "left_ms": None}
+    view["me"]["wants"] = [asked, *view["me"]["wants"]]
+    return view
+
+
+@pytest.mark.parametrize("verb", DOUBTS)
+@pytest.mark.parametrize(("name", "seat"), [("claim_all", "E"), ("claim", "N"), ("opening_drop", "E")])
+def test_a_doubt_waits_for_the_window_whose_columns_all_look_the_same(
+    framed: Page, name: str, seat: str, verb: str
+) -> None:
+    """R13: neither is the claim taken away, nor seen from across the table that a reader doubts this seat."""
+    for _ in range(5):  # the countdown, as above
+        looks: list[bytes] = []
+        for view in (scenes.scene(name, seat), doubted(name, verb, seat)):
+            show(framed, "idle", seat)
+            put(framed, view, seat)
+            looks.append(framed.locator("#panel").screenshot())
+        if looks[0] == looks[1]:
+            break
+    assert looks[0] == looks[1]
+    view = doubted(name, verb, seat) | {"window": None}
+    view["me"]["wants"] = view["me"]["wants"][:1]
+    put(framed, view, seat)
+    assert framed.locator("#panel").get_attribute("data-verb") == verb
+
+
+@pytest.mark.parametrize(("name", "won"), [("claim_all", "hu"), ("opening_drop", "choose")])
+def test_a_seat_in_doubt_says_in_the_window_that_its_number_is_right(page: Page, name: str, won: str) -> None:
+    """R39: 胡 is refused while the count is asked about, so the button asks it; then the claim is as it was."""
+    show(page, "idle")
+    view = doubted(name, "count_wrong")
+    put(page, view, "E")
+    page.evaluate("harness.sent.length = 0")
+    assert touch(page, button("胡")) == [] and "应为 16 张" in text(page, "#panel .hint")
+    assert touch(page, button("张数没错")) == [("ok", {})]
+    view["me"]["wants"] = view["me"]["wants"][1:]
+    put(page, view, "E")
+    page.wait_for_selector("#panel:not(.fresh)")
+    assert page.locator("#panel .pick").count() == 0
+    page.click("#panel .press-five >> nth=0")
+    assert (sent(page)[-1][0] == won) if won != "choose" else page.locator("#panel .pick").count() > 0
+
+
+def test_a_thumb_that_ended_the_taking_is_taken_back(framed: Page) -> None:
+    view = scenes.scene("flowers")
+    view["flowers"] = {seat: [] for seat in "ESWN"}
+    view["me"]["wants"][0]["params"] |= {"mine": [], "taken": {}, "count": 0}
+    asked = {"id": "3.taken-0.1", "verb": "taken", "actions": ["not_yet"], "params": {}, "left_ms": None}
+    view["me"]["wants"].append(asked)
+    for language in ("zh-Hant", "en", "zh-Hans"):
+        speak(framed, language)
+        show(framed, "idle")
+        put(framed, view, "E")
+        assert framed.evaluate("measure.troubles()") == []
+    framed.evaluate("harness.sent.length = 0")
+    assert touch(framed, button("还没拿完")) == [("not_yet", {})]
+    assert each(framed, "#panel .press", "data-action") == ["ok", "not_yet", "tail_shift"]
+    view = scenes.scene("deal_roll") | {"phase": "door_roll"}
+    view["me"]["wants"].append(asked)
+    show(framed, "idle")
+    put(framed, view, "E")
+    assert framed.evaluate("measure.troubles()") == []
+    framed.evaluate("harness.sent.length = 0")
+    assert touch(framed, button("还没拿完")) == [("not_yet", {})]
+
+
 def test_the_question_of_a_hopeless_win_keeps_the_look_of_the_button(page: Page) -> None:
     fresh(page, "claim")
     hu = page.locator("#panel .press-five").nth(0)

@@ -109,7 +109,7 @@ def test_statistics_tell_wins_by_way_golds_and_the_biggest_hand(page: Page) -> N
     assert table["胡"] == ["7", "6", "2", "0"]
     assert table["自摸"] == ["4", "·", "1", "·"] and table["平胡"] == ["2", "5", "·", "·"]
     assert table["胡牌的金"] == ["3", "6", "9", "12"]
-    assert table["最大一局"] == ["283（第 4 局）", "282（第 5 局）", "281（第 6 局）", "·"]
+    assert table["最大一局"] == ["283（第 1 场第 4 局）", "282（第 1 场第 5 局）", "281（第 1 场第 6 局）", "·"]
     assert table["总分"] == ["−118", "259", "−43", "−98"]
 
 

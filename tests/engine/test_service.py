@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine import events as e
 from engine import inputs as i
 from engine.chain import Refused
 from engine.events import decode_event, encode_event
+from engine.match_wants import waits_for_hands_off
 from engine.state import State, new_state
 from engine.table import apply, decide, fold
 from engine.wants import wants
@@ -41,7 +44,7 @@ def test_nobody_is_asked_anything_and_the_same_is_asked_afterwards() -> None:
     before = wants(state)
     taken = after(state, i.Service(True, "Mei"))
     assert taken.service == "Mei" and wants(taken) == tuple(want for want in before if want.kind == "operation")
-    back = after(taken, i.Serviced("Mei", "jog", {"motor": "walls", "ms": 200}), i.Service(False, "Mei"))
+    back = after(taken, i.Serviced("Mei", "jog", {"motor": "walls", "ms": 200}), i.Service(False, "Mei", at_table=True))
     assert wants(back) == before and back == state
 
 
@@ -87,7 +90,34 @@ def test_a_parked_table_can_be_serviced_and_is_parked_afterwards() -> None:
     parked = after(new_state(), i.Park("key"))
     assert parked.parked
     taken = after(parked, i.Service(True, "Mei"))
-    assert wants(taken) == () and wants(after(taken, i.Service(False, "Mei"))) == wants(parked)
+    assert wants(taken) == () and wants(after(taken, i.Service(False, "Mei", at_table=True))) == wants(parked)
+
+
+def test_a_repairer_who_leaves_without_the_key_leaves_a_table_that_moves_nothing_until_somebody_lets_it() -> None:
+    run = sorting()
+    sort = next(want for want in wants(run) if want.verb == "sort")
+    for pending in ((), (i.Park("power"),)):
+        left = after(run, *pending, i.Service(True, "Mei"), i.Service(False, "time"))
+        assert left.parked and waits_for_hands_off(left)
+        asked = [want for want in wants(left) if want.kind == "prompt"]
+        assert [want for want in wants(left) if want not in asked] == [sort], "it is held, and not forgotten"
+        assert [(want.seat, want.verb) for want in asked] == [(seat, "parked") for seat in "ESWN"]
+        assert asked[0].params == {"reason": "service"} and asked[0].actions == ("unpark",)
+        assert decide(left, i.KeyPressed("dice", "E")) == ()
+        assert after(left, i.SeatAction("S", str(asked[0].id), "unpark")) == replace(run, parks=1)
+        late = after(left, i.OperationDone(str(sort.id), {"tiles": dict.fromkeys("ESWN", 30)}))
+        assert late.parked and late.sets != run.sets, "what ended meanwhile is known"
+
+
+def test_the_key_at_the_table_lets_it_go_on_after_a_second_visit_too() -> None:
+    run = sorting()
+    again = after(run, i.Service(True, "Mei"), i.Service(False, "Mei"), i.Service(True, "Mei"))
+    assert all(want.kind == "operation" for want in wants(again))
+    assert after(again, i.Service(False, "key", at_table=True)) == replace(run, parks=1)
+    once_more = after(again, i.Service(False, "key"))
+    assert once_more.parked and once_more.parking == "service"
+    parked = after(run, i.StopLatched("pinch"), i.Park("key"), i.Service(True, "Mei"), i.Service(False, "time"))
+    assert parked.parking == "key", "parked by somebody for a reason of his own"
 
 
 def test_its_events_go_through_json() -> None:

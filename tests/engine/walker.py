@@ -21,6 +21,10 @@ from tests.engine.tellers import TOLD, Teller
 Watcher = Callable[[State, tuple[e.Event, ...], State], None]
 
 
+UNANSWERED = ("count_open", "count_ruling", "call_off")
+"""What happens alone where somebody leaves a question open: of walkers that take back now and then (`undo_rate`)."""
+
+
 @dataclass
 class Walker:
     """Feeds one state machine until its match ends; `watch` sees the events of every input
@@ -99,7 +103,8 @@ class Walker:
 
     def step(self) -> None:
         """One outstanding want is met, or something goes wrong with it."""
-        outstanding = [want for want in wants(self.state) if want.verb != "end"]
+        left = ("end", "taken") if self.undo_rate else ("end", "taken", *UNANSWERED)
+        outstanding = [want for want in wants(self.state) if want.verb not in left]
         assert outstanding, f"nothing is wanted in phase {self.state.phase}"
         want = outstanding[0] if self.random.random() < 0.6 else self.random.choice(outstanding)
         {"operation": self._machine, "timer": self._clock, "prompt": self._person}[want.kind](want)
@@ -157,7 +162,7 @@ class Walker:
         if want.verb in PLAYED:
             self.hands_at.answer(want)
             return
-        if want.verb in ("undo", "swap", "parked") and self.random.random() >= self.undo_rate:
+        if want.verb in ("undo", "swap", "parked", *UNANSWERED) and self.random.random() >= self.undo_rate:
             return
         seen_by_readers = want.verb in ("flip", "take") or (want.verb == "flowers" and "by_hand" in want.actions)
         if seen_by_readers and "ok" not in want.actions and self.random.random() >= self.blind_rate:

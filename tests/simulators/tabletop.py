@@ -17,7 +17,7 @@ from engine.table import Refused, apply, decide, new_state, wants
 from engine.tiles import SEATS
 from protocol.mqtt.views import SeatView
 from simulators.channel import perform
-from simulators.mind import Intention, Person, intention
+from simulators.mind import LEAVE, Intention, Person, intention
 from simulators.sight import seat_sight
 from simulators.world import Happening, World, WorldError
 
@@ -163,6 +163,8 @@ class Tabletop:
         if wanted.slip:
             self._made.add(f"{seat} {wanted.slip}")
             self.mistakes[wanted.slip.partition("/")[0]] += 1
+        if wanted.act == LEAVE:
+            return True
         if wanted.on_display:
             try:
                 self.feed(inputs.SeatAction(seat, wanted.want, wanted.act, wanted.arguments))

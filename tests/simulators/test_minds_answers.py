@@ -9,6 +9,7 @@ import pytest
 from engine import inputs
 from engine.table import wants
 from engine.tiles import SEATS
+from protocol.mqtt.hands import Unanswered
 from protocol.mqtt.views import SeatView, Want
 from simulators.mind import Intention, Person, intention
 from simulators.sight import Sight, seat_sight
@@ -74,6 +75,18 @@ def test_a_reader_that_counts_wrongly_is_told_so(table: Tabletop) -> None:
     assert done(*faced(table, "count_wrong", ("ok", "admit"), zone="hand", seen=count, expected=count + 1)).act == (
         "admit"
     )
+
+
+def test_who_ignores_a_question_leaves_it_open_until_all_are_told(table: Tabletop) -> None:
+    seat = asked(table, "turn")
+    assert seat is not None
+    count = len(table_sight(table, seat).hand)
+    seat, view, sight = faced(table, "count_wrong", ("ok", "admit"), zone="hand", seen=count - 1, expected=count)
+    ignoring = {"ignore_question": 1.0}
+    assert done(seat, view, sight, rates=ignoring).act == "leave"
+    assert view.play is not None
+    told = view.play.model_copy(update={"unanswered": Unanswered(seat=seat, zone="hand", id="1.count_ruling-0.1")})
+    assert done(seat, view.model_copy(update={"play": told}), sight, rates=ignoring).act == "ok"
 
 
 def test_what_is_right_again_is_left_alone(table: Tabletop) -> None:

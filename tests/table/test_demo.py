@@ -70,16 +70,18 @@ def test_hands_settle_alike_in_every_game_at_both_sensing_levels(name: str, layo
 
 @pytest.mark.long
 @pytest.mark.timeout(3600)
-def test_many_hands_settle_alike_at_both_sensing_levels() -> None:
+@pytest.mark.parametrize(("name", "layout"), GAMES)
+def test_many_hands_settle_alike_at_both_sensing_levels(name: str, layout: str) -> None:
     """Over many hands, and matches that empty chips end: nothing hangs, every hand sums to nothing and replays."""
     told = {
         sensing: summary(
-            demo("--headless", "--hands", str(MANY), "--speed", "max", "--seed", "11", "--json", "--sensing", sensing,
-                 seconds=1800)
+            demo("--headless", "--hands", str(MANY), "--speed", "max", "--seed", "11", "--json", "--rules", name,
+                 "--layout", layout, "--sensing", sensing, seconds=1800)
         )
         for sensing in ("none", "full")
     }  # fmt: skip
-    for found in told.values():
+    for sensing, found in told.items():
+        assert (found["rules"], found["layout"], found["sensing"]) == (name, layout, sensing)
         assert found["hands"] == found["settled"] == MANY and found["replayed"]
         assert sum(found["points"].values()) == sum(found["bonus"].values()) == 0
     for same in ("gold", "dealer", "wins", "points", "bonus", "matches", "digest"):

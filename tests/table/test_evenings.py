@@ -99,9 +99,11 @@ async def test_a_table_parked_in_a_hand_is_turned_off_and_goes_on_later(tmp_path
 
 
 async def park(table: WholeTable, how: str, on: bool) -> None:
-    """By the parlor, or by the service key held long."""
-    if how == "command":
-        await table.command("park", on=on)
+    """By the parlor, and on by a press at a seat; or by the service key held long."""
+    if how == "command" and on:
+        await table.command("park")
+    elif how == "command":
+        await table.answer("W", "parked", "unpark")
     else:
         await table.world_act("press", seat="E", key="service", held_ms=6000)
 

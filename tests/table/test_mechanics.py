@@ -355,7 +355,7 @@ async def test_a_stop_outlives_daemon_and_board_and_no_command_clears_it(tmp_pat
         await table.world_act("control", verb="stop_button", pressed=False)
         await table.world_act("control", verb="reboot")
         await sessions(table, 2)
-        for verb, args in (("pause", {"on": True}), ("pause", {"on": False}), ("park", {}), ("park", {"on": False})):
+        for verb, args in (("pause", {"on": True}), ("pause", {"on": False}), ("park", {})):
             await table.command(verb, **args)
         await table.command("rebirth")
         before = await table.physical()
@@ -363,6 +363,7 @@ async def test_a_stop_outlives_daemon_and_board_and_no_command_clears_it(tmp_pat
         assert still["machine"]["stop"] == "stop button" and not before["running"]
         await table.answer("N", "stopped", "clear")
         await table.state(lambda data: data["machine"]["stop"] is None, 10)
+        await table.answer("N", "parked", "unpark")
         await table.answer("N", "retry", "retry")
         await table.state(lambda data: data["machine"]["sorted_set"] == 1)
     names = [name for name, _ in table.events()]

@@ -75,6 +75,8 @@ async def test_a_repairer_comes_in_mid_hand_and_the_hand_goes_on(tmp_path: Path)
             assert (await table.physical())["throws"] == before
             await until_up(mei)
             assert (await mei.ask("leave", sure=False))["service"] == "off"
+            await available(table, "parked")
+            await table.answer("W", "parked", "unpark")
             await available(table, "ready")
             await table.ended()
             faults = (await mei.ask("history"))["faults"]

@@ -25,7 +25,7 @@ class Notes:
     def meta(self, key: str, default: str = "") -> str:
         return self.values.get(key, default)
 
-    async def note(self, values: Mapping[str, str | None]) -> None:
+    async def note(self, values: Mapping[str, str | None], *, on_disk: bool = False) -> None:
         for key, value in values.items():
             if value is None:
                 self.values.pop(key, None)

@@ -159,6 +159,49 @@ async def test_a_group_whose_result_never_comes_is_asked_of_people(
     assert board.executed == {"PresentGroup": 1}
 
 
+@pytest.mark.parametrize("again", ["the line", "the daemon"])
+async def test_a_group_that_was_pushed_is_no_failure_because_the_centre_cannot_be_seen_since(
+    board: Board, start: Start, again: str
+) -> None:
+    """A failure would be tried again under another id, which pushes a second group."""
+    board.hold = True
+    notes = Notes()
+    daemon = start(notes)
+    daemon.hardware.reconcile([])
+    daemon.hardware.reconcile([PRESENT])
+    await board.until(lambda: board.executed["PresentGroup"] == 1)
+    board.unplug()
+    if again == "the daemon":
+        await daemon.end()
+    board.finish()
+    board.centre = "unknown"
+    if again == "the daemon":
+        daemon = start(notes)
+        daemon.hardware.reconcile([PRESENT])
+    board.plug()
+    assert await daemon.until(inputs.OperationDone) == inputs.OperationDone(str(PRESENT.id), {})
+    assert board.executed == {"PresentGroup": 1} and not daemon.of(inputs.OperationFailed)
+
+
+async def test_a_group_that_the_board_never_heard_of_is_refused_by_the_board_and_has_failed(
+    board: Board, start: Start
+) -> None:
+    """The line went with the note written: the daemon cannot know, the board does."""
+    board.refuse = lambda op: serial.OpRefused(op.op, "interlock" if board.centre == "unknown" else "busy")
+    notes = Notes()
+    daemon = start(notes)
+    daemon.hardware.reconcile([])
+    daemon.hardware.reconcile([PRESENT])
+    async with asyncio.timeout(10):
+        while not notes.values:
+            await asyncio.sleep(0.01)
+    board.unplug()
+    board.centre = "unknown"
+    board.plug()
+    assert (await daemon.until(inputs.OperationFailed)).fault == "interlock"
+    assert not board.executed
+
+
 async def test_a_board_of_another_protocol_is_a_critical_fault_until_it_is_updated(board: Board, start: Start) -> None:
     board.protocol = 9
     daemon = start(Notes())

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from controller.gear import Gear
+from controller.sent import once_key
 from engine import inputs
+from engine.wants import Want
 from protocol.serial import messages as serial
 from tests.controller.board import Board
 from tests.controller.hardware.rig import PRESENT, RAISE, ROLL, SORT, Notes, Start
@@ -252,3 +255,63 @@ async def test_a_refusal_for_good_is_a_failure(board: Board, start: Start) -> No
     daemon = start(Notes())
     daemon.hardware.reconcile([RAISE])
     assert (await daemon.until(inputs.OperationFailed)).fault == "unsupported"
+
+
+@pytest.mark.parametrize(("want", "verb"), [(ROLL, "DiceRoll"), (PRESENT, "PresentGroup")])
+async def test_a_note_that_nobody_can_read_counts_as_perhaps_sent(
+    board: Board, start: Start, want: Want, verb: str
+) -> None:
+    """Neither is it done again, nor are dice that lie there taken for its result: people are asked."""
+    notes = Notes()
+    key = once_key(want.verb, str(want.id))
+    notes.values[key] = "00000000zzzz:1 4,1 "
+    daemon = start(notes)
+    daemon.hardware.reconcile([want])
+    assert await daemon.until(inputs.OperationUnknown) == inputs.OperationUnknown(str(want.id))
+    assert not board.executed[verb] and notes.values[key]
+
+
+class SpoiltNotes(Notes):
+    """Notes that cannot be written, in a way that nobody thought of."""
+
+    async def note(self, values: Mapping[str, str | None], *, on_disk: bool = False) -> None:
+        raise RuntimeError("nobody thought of this")
+
+
+async def test_a_mistake_under_an_operation_is_told_to_the_engine(
+    board: Board, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table never waits for ever: what runs once is left to the people, anything else has failed."""
+    daemon = start(SpoiltNotes())
+    daemon.hardware.reconcile([])
+
+    async def mistake(*_: object) -> None:
+        raise KeyError("nor of this")
+
+    monkeypatch.setattr(daemon.hardware, "_as_they_stand", mistake)
+    monkeypatch.setattr(daemon.hardware, "_send_and_wait", mistake)
+    daemon.hardware.reconcile([ROLL, RAISE])
+    unknown, failed = await daemon.until(inputs.OperationUnknown), await daemon.until(inputs.OperationFailed)
+    assert unknown.want == str(ROLL.id) and failed.want == str(RAISE.id)
+    assert not board.executed["DiceRoll"]
+
+
+class Policy(Notes):
+    """Notes that are kept in memory unless they must be on the disk."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.on_disk: list[str] = []
+
+    async def note(self, values: Mapping[str, str | None], *, on_disk: bool = False) -> None:
+        await super().note(values)
+        self.on_disk += [key for key, value in values.items() if value is not None and on_disk]
+
+
+async def test_a_throw_asks_for_its_note_on_the_disk_whatever_the_policy(board: Board, start: Start) -> None:
+    notes = Policy()
+    daemon = start(notes)
+    daemon.hardware.reconcile([])
+    daemon.hardware.reconcile([ROLL])
+    await daemon.until(inputs.OperationDone)
+    assert notes.on_disk == [once_key("dice_roll", str(ROLL.id))]
