@@ -87,7 +87,7 @@ async def test_the_disk_takes_nothing(
     await ear.available("ready")
     journal = running.begun.journal
 
-    def full(*_: Any) -> None:
+    def full(*_: Any, **__: Any) -> None:
         raise JournalUnwritable("disk_full", "no room")
 
     with monkeypatch.context() as disk:

@@ -34,7 +34,7 @@ def soaked(folder: Path, *words: str, seconds: float = 500) -> dict[str, Any]:
 @pytest.mark.parametrize(("sensing", "seed"), [("none", 5), ("full", 6)])
 def test_play_under_faults_comes_out_right(tmp_path: Path, sensing: str, seed: int) -> None:
     summary = soaked(
-        tmp_path, "--hours-of-play", "0.5", "--seed", str(seed), "--sensing", sensing, "--pause", "0.4"
+        tmp_path, "--hours-of-play", "1", "--seed", str(seed), "--sensing", sensing, "--pause", "0.4"
     )
     assert summary["ok"] and summary["hands"] >= 5
     assert summary["reckoned"] >= 4 and sum(summary["faults"].values()) >= 5
