@@ -216,7 +216,7 @@ async def _fill(path: Path, hands: Sequence[_Hand], count: int) -> None:
     plain = journal._writer
     connection = plain.connection
 
-    def quick(work: Callable[[sqlite3.Connection], Any], events: int = 0) -> Any:
+    def quick(work: Callable[[sqlite3.Connection], Any], events: int = 0, *, needed: bool = False) -> Any:
         # What is not measured need neither be written twice nor be waited for.
         connection.execute("BEGIN")
         found = work(connection)
