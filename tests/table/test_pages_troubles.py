@@ -67,7 +67,8 @@ async def test_a_stop_a_fault_a_lost_broker_and_a_pause_in_the_middle_of_play(tm
         await east.look("paused", LANGUAGES)
         await look_at_wall(wall, "paused")
         await table.command("pause", on=False)
-        await table.state(lambda data: data["phase"] != "paused")  # South may lift at once: nobody can count on seeing it
+        # South may lift at once: nobody can count on seeing that asked.
+        await table.state(lambda data: data["phase"] != "paused")
         await table.command("park", on=True)
         await east.asks("parked")
         await east.look("parked", LANGUAGES)
