@@ -11,6 +11,7 @@ from typing import Any, Literal
 import aiomqtt
 import structlog
 
+from controller import refusal
 from controller.broker_address import BrokerAddress, read_retained
 from controller.credentials import load_credentials
 from controller.epoch import EpochFile, next_epoch, read_epoch_file
@@ -91,6 +92,8 @@ async def start(settings: Settings, address: BrokerAddress, adopt: bool) -> Star
         keeping = Keeping(keep.keep_days, keep.keep_mb, keep.on_error == "go_on")
         journal, state = await asyncio.to_thread(open_journal, settings.journal.path, fold_events, thaw, keeping)
     except JournalError as error:
+        if reason := refusal.why(error, settings.journal.path):
+            await refusal.say(address, settings.table.id, (beside, await retained), reason)
         retained.cancel()
         raise StartError(str(error)) from None
     _tell_opening(journal)

@@ -45,6 +45,9 @@ function act(classes, face, what, ...children) {
   return node;
 }
 
+/** Why a table says that it cannot start: its journal cannot be used, so there is no view. */
+const CANNOT_START = new Set(["disk_full", "disk_read_only", "disk_error", "journal_unusable"]);
+
 /** The face a connection deserves now, or null when what is shown is fresh. `act` answers its buttons. */
 export function connectionFace(link, now, act) {
   if (link.refused && !link.connected) {
@@ -53,6 +56,9 @@ export function connectionFace(link, now, act) {
   if (link.fresh.isFresh(now) && link.view && !["offline", "lost"].includes(link.availability)) return null;
   if (link.emptied && link.connected) return { kind: "ended", title: say("cover.ended"), hint: say("cover.ended.hint"), act };
   if (link.connected && link.availability === "offline") return { kind: "offline", tone: "alert", title: say("cover.offline"), hint: say("cover.offline.hint"), busy: true, act };
+  if (link.connected && link.availability === "fault" && CANNOT_START.has(link.reason)) {
+    return { kind: "unstartable", tone: "alert", title: say("cover.unstartable"), hint: say("cover.unstartable.hint"), act };
+  }
   const age = link.fresh.age(now);
   const since = Math.floor((age ?? now - link.begunAt) / 1000);
   const never = age === null && now - link.begunAt < 10000;

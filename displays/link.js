@@ -20,6 +20,7 @@ export class TableLink {
     this.view = null;
     this.emptied = false;
     this.availability = null;
+    this.reason = "";
     this.connected = false;
     this.refused = false;
     this.begunAt = performance.now();
@@ -75,6 +76,7 @@ export class TableLink {
     if (!Number.isSafeInteger(epoch) || (this.fresh.epoch !== null && epoch < this.fresh.epoch)) return;
     this.fresh.newEpoch(epoch);
     this.availability = typeof data.state === "string" ? data.state : null;
+    this.reason = typeof data.reason === "string" ? data.reason : "";
     this.heard();
   }
 

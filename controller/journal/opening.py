@@ -26,6 +26,7 @@ from controller.journal.rows import (
     JournalDamaged,
     JournalError,
     JournalNotFollowed,
+    JournalTaken,
     JournalUnwritable,
     Keeping,
     Opening,
@@ -320,7 +321,7 @@ def _lock(path: Path) -> IO[str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         lock.close()
-        raise JournalError(f"{path}: another daemon holds this journal") from None
+        raise JournalTaken(f"{path}: another daemon holds this journal") from None
     return lock
 
 

@@ -17,6 +17,10 @@ class JournalError(Exception):
     """The journal cannot be used; the message says why and what to do."""
 
 
+class JournalTaken(JournalError):
+    """Another daemon has the journal open."""
+
+
 class JournalDamaged(JournalError):
     """What is in the file cannot be trusted."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sqlite3
 import subprocess
@@ -27,6 +28,7 @@ from controller.journal.twin import read_twin
 from controller.journal.writing import ballast_path
 from controller.private_broker import PrivateBroker
 from controller.settings import Settings
+from controller.startup import StartError
 from engine import inputs
 from engine.tiles import SEATS
 from tests.controller.board import Board
@@ -464,3 +466,44 @@ async def says_anything(broker: PrivateBroker, ear: Ear) -> None:
     body = {"id": "any", "epoch": view["epoch"], "want": "1.lift-0.1", "action": "lift", "params": {}}
     await say(broker, f"{TABLE}-S", TOPICS.seat_input("S"), body)
     assert (await ear.answer("S", "any"))["code"] == "disk"
+
+
+async def test_a_start_on_a_disk_that_is_read_only_is_refused_where_people_look(
+    settings: Settings, board: Board, ear: Ear, small_disk: Path
+) -> None:
+    """The daemon ends with words; the displays are told why instead of waiting for ever; a whole disk starts again."""
+    keep = settings.journal.model_copy(update={"path": small_disk / "t.journal"})
+    settings = settings.model_copy(update={"journal": keep})
+    running = await begin(settings)
+    before = await ear.available("ready")
+    await running.end()
+    remount(small_disk, "ro")
+    with pytest.raises(StartError, match=r"Read-only|read-?only"):
+        await begin(settings)
+    said = await ear.available("fault")
+    assert said["data"]["reason"] == "disk_read_only" and said["epoch"] == before["epoch"]
+    remount(small_disk, "rw")
+    running = await begin(settings)
+    assert (await ear.available("ready"))["epoch"] > before["epoch"]
+    with pytest.raises(StartError, match="another daemon"):
+        await begin(settings)
+    assert ear.latest[TOPICS.availability]["data"]["state"] == "ready", "the other one speaks for the table"
+    await running.end()
+
+
+async def test_a_journal_that_cannot_be_followed_is_told_where_people_look(
+    settings: Settings, board: Board, ear: Ear
+) -> None:
+    running = await begin(settings)
+    await ear.available("ready")
+    await running.end()
+    with contextlib.closing(sqlite3.connect(settings.journal.path)) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+        connection.commit()
+    with pytest.raises(StartError):
+        await begin(settings)
+    assert (await ear.available("fault"))["data"]["reason"] == "journal_unusable"
+
+
+def remount(folder: Path, how: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True, capture_output=True)

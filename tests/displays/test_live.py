@@ -54,8 +54,8 @@ class Site:
         topic = TOPICS.seat(view["me"]["seat"])
         await self.table.publish(topic, self.envelope("seat", view, epoch), qos=1, retain=True)
 
-    async def available(self, state: str, epoch: int = 1) -> None:
-        payload = self.envelope("availability", {"state": state, "reason": ""}, epoch)
+    async def available(self, state: str, epoch: int = 1, reason: str = "") -> None:
+        payload = self.envelope("availability", {"state": state, "reason": reason}, epoch)
         await self.table.publish(TOPICS.availability, payload, qos=1, retain=True)
 
     async def inputs(self, seat: str) -> AsyncIterator[dict[str, Any]]:
@@ -197,6 +197,17 @@ async def test_silence_is_unmistakable_and_old_epochs_are_not_believed(site: Sit
     await cover(silent, None)
     await site.available("lost", epoch=3)
     await cover(silent, "lost")
+
+
+async def test_a_table_that_cannot_start_says_so_at_its_displays(site: Site, tmp_path: Path) -> None:
+    await site.available("fault", epoch=4, reason="disk_read_only")
+    page = await site.paired("E")
+    await cover(page, "unstartable")
+    await expect(page.locator("#cover")).to_contain_text("请叫店家")
+    await page.screenshot(path=tmp_path / "unstartable.png")
+    await site.available("ready", epoch=5)
+    await told(site, page, scenes.scene("taking", "E"), epoch=5)
+    await cover(page, None)
 
 
 async def test_the_page_comes_back_by_itself_after_the_broker_was_gone(site: Site) -> None:
