@@ -14,6 +14,8 @@ from controller.offer import Offer
 LOCKED: Final = "table_locked"
 """Refusal of whatever would begin something at a locked table, and the name under which the lock is noted."""
 
+_OVER: Final = "evening_over"
+
 
 class Notes(Protocol):
     """What outlives the daemon: the part of the journal that is used here."""
@@ -42,6 +44,7 @@ class Doors:
         self._ledger = ledger
         self._notes = notes
         self._locked = bool(notes.meta(LOCKED))
+        self._over = bool(notes.meta(_OVER))
 
     @property
     def locked(self) -> bool:
@@ -52,6 +55,18 @@ class Doors:
     def opened(self) -> bool:
         """The parlor has opened the table, and has not closed it."""
         return self._ledger.in_use == "parlor"
+
+    @property
+    def over(self) -> bool:
+        """The parlor has closed the table behind an evening: its displays say so, and nothing begins here until it
+        opens the table or offers a match.
+        """
+        return self._over
+
+    @property
+    def shut(self) -> bool:
+        """Nothing may begin here."""
+        return self._locked or self._over
 
     async def lock(self, on: bool) -> None:
         """Lock or unlock; as it was where it is so already."""
@@ -65,11 +80,19 @@ class Doors:
         self._offer.usual(args)
         await self._ledger.open(cause)
         await self._offer.set_evening(args)
+        await self.set_over(False)
 
     async def close(self, cause: str) -> bool:
         """The evening is over; False where nobody had opened the table. JournalUnwritable."""
         if not self.opened:
             return False
+        await self.set_over(True)
         await self._ledger.close(cause)
         await self._offer.end_evening()
         return True
+
+    async def set_over(self, on: bool) -> None:
+        """The table is closed behind an evening, before anybody sees it idle; or somebody is to play here again."""
+        if self._over != on:
+            await self._notes.note({_OVER: "1" if on else None})
+            self._over = on

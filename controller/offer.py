@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Protocol
 
 from controller.settings import MatchSettings
@@ -38,7 +38,7 @@ class OfferRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a match is played by; `seats` is `free` or `dice`."""
+    """What a match is played by; `seats` is `free` or `dice`, `names` are the players' by seat, for one match."""
 
     rules: str
     layout: str
@@ -46,6 +46,7 @@ class Terms:
     hands: int = 0
     minutes: int = 0
     seats: str = "free"
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def ruleset(self) -> Ruleset:
         """The rules themselves; RulesetError where they cannot be."""
@@ -63,7 +64,7 @@ class Terms:
         layout = args.get("layout") or (self.layout if own else rules.layouts[0])
         if layout not in rules.layouts:
             raise OfferRefused("layout", " or ".join(rules.layouts))
-        numbers = {name: args.get(name, getattr(self, name)) for name in ("hands", "minutes", "seats")}
+        numbers = {name: args.get(name, getattr(self, name)) for name in ("hands", "minutes", "seats", "names")}
         return Terms(name, layout, options, **numbers)
 
 
@@ -100,9 +101,22 @@ class Offer:
         await self._note(_OFFER, self._made)
 
     async def withdraw(self) -> None:
-        """The offer is off: the parlor has ended it, or the match has begun."""
+        """The offer is off."""
         self._made = None
         await self._note(_OFFER, None)
+
+    @property
+    def waits(self) -> bool:
+        """Something of the terms is for the next match alone."""
+        return self.made or bool(self._evening and self._evening.names)
+
+    async def begun(self) -> None:
+        """A match has begun: what was for it alone is done with. Its players keep their names by themselves."""
+        if self.made:
+            await self.withdraw()
+        if self._evening and self._evening.names:
+            self._evening = replace(self._evening, names={})
+            await self._note(_EVENING, self._evening)
 
     async def set_rules(self, args: Mapping[str, Any]) -> None:
         """Play by these rules from the next match on; the settings' again where nothing is said. OfferRefused."""

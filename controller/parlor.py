@@ -66,12 +66,19 @@ class Parlor:
             await self._offer.make(command.args)
         except OfferRefused as error:
             raise CommandFailed("bad_value", str(error)) from None
+        await self._doors.set_over(False)
         return self._offered()
 
     async def _open(self, command: Command) -> _Result:
-        """The evening begins: its matches are played by these rules; a press at the table starts each."""
+        """The evening begins: its matches are played by these rules; a press at the table starts each.
+
+        Nothing that was played before is shown any more, unless the evening was open already.
+        """
         self._may_begin()
         try:
+            self._offer.usual(command.args)
+            if not self._doors.opened:
+                await self._feed(command, i.EndEvening())
             await self._doors.open(command.args, command.id)
         except OfferRefused as error:
             raise CommandFailed("bad_value", str(error)) from None
@@ -120,17 +127,31 @@ class Parlor:
         if self._core.state.phase not in RESTING:
             await self._feed(command, i.EndMatch())
             return {}
-        offered = self._offer.made
+        offered, played = self._offer.made, self._core.state.session.agreement is not None
+        if self._doors.opened or (played and not offered):
+            await self._end_evening(command)
         if offered:
             await self._offer.withdraw()
         try:
             closed = await self._doors.close(command.id)
         except JournalUnwritable:
             raise CommandFailed("disk") from None
-        if not closed and not offered:
+        if not closed and not offered and not played:
             raise CommandFailed("no_match")
         self._core.touch(at_once=True)
         return {}
+
+    async def _end_evening(self, command: Command) -> None:
+        """A table that the parlor had opened is closed first: nobody is asked at it whether to begin a match."""
+        closing = self._doors.opened
+        try:
+            await self._doors.set_over(closing)
+            await self._feed(command, i.EndEvening())
+        except JournalUnwritable:
+            raise CommandFailed("disk") from None
+        except CommandFailed:
+            await self._doors.set_over(False)
+            raise
 
     async def _decide(self, command: Command) -> _Result:
         await self._feed(command, i.Decide(CHOICES[command.args["choice"]], command.args["want"]))

@@ -43,11 +43,13 @@ class EncodedViews:
 
     `lasting` is the public part (under an empty name) and each seat's without the time that countdowns have left: a
     view is said anew only where that has changed, so that nobody's message tells that somebody else was answered.
+    `over`: the evening is over and nobody is asked anything, so that the seats' topics hold nothing.
     """
 
     public: bytes
     mine: Mapping[str, bytes]
     lasting: Mapping[str, Mapping[str, Any]]
+    over: bool = False
 
 
 class Publisher:
@@ -62,6 +64,7 @@ class Publisher:
         self._clock = clock
         self._outlet = outlet
         self._said: EncodedViews | None = None
+        self._empty = False
         self._snapshot: Mapping[str, Any] | None = None
         self._availability: tuple[str, str] = ("starting", "")
         self.published_views = 0
@@ -105,6 +108,7 @@ class Publisher:
             encoded,
             {seat: views.fitted(me, room) for seat, me in mine.items()},
             {"": views.lasting(public), **{seat: views.lasting(me) for seat, me in mine.items()}},
+            live.table.over and views.rests(state, live),
         )
 
     def say_seats(
@@ -117,8 +121,13 @@ class Publisher:
     ) -> None:
         """Say the seats' views, those that have changed or all: `first` that seat's, then those asked anew.
 
-        `cause` is told to the first seat, `others` to the others.
+        `cause` is told to the first seat, `others` to the others. Once the evening is over the seats' topics are
+        emptied in place of that.
         """
+        if encoded.over:
+            self._empty_seats(only_changed)
+            return
+        self._empty = False
         said = self._said
         same = {seat: said is not None and said.lasting[seat] == encoded.lasting[seat] for seat in SEATS}
         same_public = said is not None and said.lasting[""] == encoded.lasting[""]
@@ -143,6 +152,14 @@ class Publisher:
         """Say public facts that are stored."""
         for fact in facts:
             self._outlet.publish(self.topics.event(fact.stream), fact.envelope.encode())
+
+    def _empty_seats(self, only_changed: bool) -> None:
+        """Take everything out of all seats' views, again where it may be that a display has not heard of it."""
+        if self._empty and only_changed:
+            return
+        self._empty = True
+        for seat in SEATS:
+            self.empty_seat(seat)
 
     def empty_seat(self, seat: str) -> None:
         """Take everything out of a seat's retained view; the next view is said anew."""

@@ -41,7 +41,7 @@ PUBLIC_EVENTS: Final = frozenset(
         "ServiceBegun", "ServiceDone", "ServiceEnded", "Audited",
         "CountTold", "CountRuled", "EndDoubted", "CallOffAsked", "CallOffKept",
         "GroupPresented", "BidsAsked", "BidSaid", "OperationVouched", "OperationStands", "ThrowBroken", "MechanismSlow",
-        "TakingResumed",
+        "TakingResumed", "EveningEnded",
     }
 )  # fmt: skip
 """Event types that hold nothing but what lies open at the table."""

@@ -82,7 +82,7 @@ class SeatDesk:
 
     async def start_match(self, params: Mapping[str, Any], seat: str = "", id: str = "") -> str:
         """Begin a match on what the board can do and where its sets lie; the code of what hinders it, or nothing."""
-        if self._facts().locked:
+        if self._facts().locked or self._facts().over:
             if seat:
                 self._core.refuse(seat, id, LOCKED)
             return LOCKED
@@ -104,6 +104,8 @@ class SeatDesk:
             hands=params.get("hands", facts.hands),
             minutes=params.get("minutes", facts.minutes),
             by_dice=params.get("seats", facts.seats) == "dice",
+            fresh=params.get("fresh", False),
+            names=facts.names,
             object_ms=timing.object_ms,
             take_pace_ms=timing.take_pace_ms,
             agree_ms=timing.agree_ms,

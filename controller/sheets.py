@@ -49,9 +49,11 @@ class Sheets:
         self._fetch = fetch
         self._fetch_match = fetch_match
         self._looks: dict[str, _Look] = {}
+        self._before = 0
 
     async def look(self, seat: str, params: Mapping[str, Any], session: Match) -> None:
         """The seat turns to another sheet or page, or closes what it has open."""
+        self._turn(session)
         if params["what"] == "none":
             self._looks.pop(seat, None)
             return
@@ -61,6 +63,8 @@ class Sheets:
             asked = replace(asked, match=one.match, hand=one.hand)
         if asked.what == "match":
             asked = replace(asked, match=asked.match or session.match)
+        if asked.match <= session.before:
+            asked = replace(asked, match=0)  # of another evening: not theirs to see
         self._looks[seat] = asked
         text = await self._text(asked, one, session)
         if text and self._looks.get(seat) is asked:
@@ -75,12 +79,19 @@ class Sheets:
         found = await self._fetch(asked.match, asked.hand)
         return found[-1].text if found else ""
 
+    def _turn(self, session: Match) -> None:
+        """What was looked at on an evening that is over is closed."""
+        if self._before != session.before:
+            self._before = session.before
+            self._looks.clear()
+
     def close(self, seat: str) -> None:
         """The seat has lost its display: nobody looks at anything."""
         self._looks.pop(seat, None)
 
     def shown(self, session: Match) -> dict[str, Mapping[str, Any]]:
-        """Every open sheet as its seat's view shows it."""
+        """Every open sheet as its seat's view shows it; those of an evening that is over are closed."""
+        self._turn(session)
         return {seat: _SHOWN[look.what](session, look, seat) for seat, look in self._looks.items()}
 
 

@@ -57,7 +57,7 @@ export function connectionFace(link, now, act) {
   if (link.emptied && link.connected) return { kind: "ended", title: say("cover.ended"), hint: say("cover.ended.hint"), act };
   if (link.connected && link.availability === "offline") return { kind: "offline", tone: "alert", title: say("cover.offline"), hint: say("cover.offline.hint"), busy: true, act };
   if (link.connected && link.availability === "fault" && CANNOT_START.has(link.reason)) {
-    return { kind: "unstartable", tone: "alert", title: say("cover.unstartable"), hint: say("cover.unstartable.hint"), act };
+    return { kind: "unstartable", tone: "alert", title: say("cover.unstartable"), hint: say(link.reason === "journal_unusable" ? "cover.unstartable.hint" : `notice.${link.reason}`), act };
   }
   const age = link.fresh.age(now);
   const since = Math.floor((age ?? now - link.begunAt) / 1000);

@@ -6,8 +6,8 @@ import { padBody, padButtons, padTold } from "./pad.js";
 import { endWords, fromMe, seatNames, tilesInSet } from "./settling.js";
 import { say, sayCode, seatName } from "./text.js";
 
-/** Items that are counted, with the most that one hand can hold. */
-const COUNTED = { golds: 4, pongs_suited: 5, pongs_honour: 5, triplets_suited: 5, triplets_honour: 5 };
+/** Items that are counted; the table says how many there can be of each. */
+const COUNTED = new Set(["golds", "pongs_suited", "pongs_honour", "triplets_suited", "triplets_honour"]);
 
 export const ENTRY = {
   entry: (context) => {
@@ -90,7 +90,7 @@ function entryBody(context, told) {
 function tabsOf(view, want, told) {
   const fields = told.fields ?? [];
   const tabs = [];
-  if (fields.some((name) => name in COUNTED || name === "last_tile" || name === "bid")) tabs.push({ id: "items", label: say(fields.some((name) => name in COUNTED && name !== "golds") ? "tab.items" : "item.golds") });
+  if (fields.some((name) => COUNTED.has(name) || name === "last_tile" || name === "bid")) tabs.push({ id: "items", label: say(fields.some((name) => COUNTED.has(name) && name !== "golds") ? "tab.items" : "item.golds") });
   if (hasFlowers(view, want) || fields.includes("kongs")) tabs.push({ id: "laid", label: say(hasFlowers(view, want) ? "tab.laid" : "tab.kongs") });
   if (fields.some((name) => ["patterns", "hardness"].includes(name))) tabs.push({ id: "patterns", label: say("tab.patterns") });
   if (may(want, "tiles")) tabs.push({ id: "tiles", label: say("tab.tiles") });
@@ -106,14 +106,14 @@ const PARTS = {
       return { kind: "picks", rows: [{ label: say("entry.by_tiles"), items: [{ label: say("press.by_items"), press }] }] };
     }
     const send = (params) => ({ want: want.id, action: "items", params: { ...params, ...forSeat(want, told.seat) } });
-    const counters = (told.fields ?? []).filter((name) => name in COUNTED).map((name) => ({
-      name, label: say(`item.${name}`), n: said[name] ?? 0, least: 0, most: COUNTED[name],
+    const counters = (told.fields ?? []).filter((name) => COUNTED.has(name)).map((name) => ({
+      name, label: say(`item.${name}`), n: said[name] ?? 0, least: 0, most: told.most[name],
       minus: send({ [name]: Math.max(0, (said[name] ?? 0) - 1) }), plus: send({ [name]: (said[name] ?? 0) + 1 }),
     }));
     if (told.fields?.includes("bid")) {
       const bid = said.bid ?? 0;
       const offer = (points) => ({ want: want.id, action: "bid", params: { points, ...forSeat(want, told.seat) } });
-      counters.push({ name: "bid", label: say("item.bid"), n: bid, least: 0, most: 99, minus: offer(Math.max(0, bid - 1)), plus: offer(bid + 1) });
+      counters.push({ name: "bid", label: say("item.bid"), n: bid, least: 0, most: told.most.bid, minus: offer(Math.max(0, bid - 1)), plus: offer(bid + 1) });
     }
     const numbers = Array.isArray(told.last_tile) && told.last_tile.length ? told.last_tile : [0, 1, 2, 3];
     const rows = told.fields?.includes("last_tile")

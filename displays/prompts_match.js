@@ -18,16 +18,22 @@ export const MATCH = {
     const seats = choice.seats ?? params.seats ?? null;
     const known = rulesets.find((one) => typeof one === "object" && one.name === rules);
     const chips = known?.chips ?? (rules === params.rules ? params.chips : null);
+    const again = view.phase === "ended" && !choice.fresh;
+    const agreed = clean({ rules, layout, hands: choice.hands ?? null, minutes: choice.minutes ?? null, seats: choice.seats ?? null });
     return {
       tone: "all",
-      say: say(view.phase === "ended" ? "do.start.again" : "do.start"),
-      hint: view.phase === "ended" ? say("do.start.again.hint") : chips ? say("do.start.chips", { n: chips }) : say("do.start.hint"),
+      say: say(choice.fresh ? "do.start.fresh" : again ? "do.start.again" : "do.start"),
+      hint: choice.fresh ? say("do.start.fresh.hint") : again ? say("do.start.again.hint") : chips ? say("do.start.chips", { n: chips }) : say("do.start.hint"),
       body: {
         kind: "start", rules, layout, rulesets, seats,
         hands: hands === null ? null : stepper("hands", hands, HANDS),
         minutes: minutes === null ? null : stepper("minutes", minutes, MINUTES),
       },
-      buttons: [press(want, "start", say("press.start"), clean({ rules, layout, hands: choice.hands ?? null, minutes: choice.minutes ?? null, seats: choice.seats ?? null }))],
+      buttons: [
+        press(want, "start", say(choice.fresh ? "press.start.fresh" : "press.start"), choice.fresh ? { ...agreed, fresh: true } : agreed),
+        // Who sits down after others must not be shown what those have played.
+        ...(params.fresh ? [choose({ fresh: !choice.fresh }, say(choice.fresh ? "press.same_table" : "press.new_table"), "third")] : []),
+      ],
     };
   },
   seats: ({ view, viewer, want }) => {
@@ -40,7 +46,7 @@ export const MATCH = {
     return {
       tone: "mine",
       say: leaves === viewer ? say("do.seats.stay") : say("do.seats", { seat: seatName(leaves) }),
-      hint: say("do.seats.hint"),
+      hint: say(view.phase === "settle" ? "do.seats.back" : "do.seats.hint"),
       body: { kind: "seating", rows },
       buttons: may(want, "ok") ? [press(want, "ok", say("press.seated"))] : [],
     };

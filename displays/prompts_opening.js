@@ -89,15 +89,15 @@ export const OPENING = {
       buttons: [...(may(want, "roll") ? [press(want, "roll", say("press.roll"))] : []), ...(tail ? tailButtons(tail, view) : [])],
     };
   },
-  dice: ({ want, choice }) => {
-    const task = dicePad(want, choice, say("do.dice"), say("do.dice.hint", { purpose: say(`purpose.${want.params.purpose}`) }), "mine");
+  dice: ({ want }) => {
+    const task = dicePad(want, say("do.dice"), say("do.dice.hint", { purpose: say(`purpose.${want.params.purpose}`) }), "mine");
     return { ...task, buttons: [...task.buttons, ...(may(want, "cocked") ? [press(want, "cocked", say("press.cocked"), {}, "second")] : [])] };
   },
-  dice_lost: ({ want, choice }) => {
+  dice_lost: ({ want }) => {
     const seen = Object.entries(want.params.seen ?? {}).map(([seat, dice]) =>
       say(dice ? "do.dice_lost.seen" : "do.dice_lost.none", { seat: seatName(seat), dice: diceText(dice) }),
     );
-    const task = dicePad(want, choice, say("do.dice_lost"), join(say("do.dice_lost.hint"), ...seen), "alert");
+    const task = dicePad(want, say("do.dice_lost"), join(say("do.dice_lost.hint"), ...seen), "alert");
     return { ...task, buttons: [...task.buttons, ...(may(want, "nobody") ? [press(want, "nobody", say("press.nobody"), {}, "second")] : [])] };
   },
   dice_check: ({ viewer, want }) => {
@@ -225,16 +225,9 @@ function offeredRow(want, offers, way) {
   return { label: dropped ? name : "", items: same.map((option) => ({ ...pick(want, { ...option, name: "claim" }), label: dropped ? "" : name })) };
 }
 
-function dicePad(want, choice, words, hint, tone) {
-  const [first, second] = [choice.first ?? null, choice.second ?? null];
-  const ready = Boolean(first && second);
-  const dice = [first, second];
-  const label = ready ? say("press.dice", { dice: diceText(dice) }) : say("press.dice_none");
-  return {
-    tone, say: words, hint,
-    body: { kind: "dice_pad", first, second },
-    buttons: may(want, "dice") ? [press(want, "dice", label, ready ? { dice } : {}, "primary", ready)] : [],
-  };
+/** One touch says both dice: a wrong one is taken back, or objected to, before anything is done with it. */
+function dicePad(want, words, hint, tone) {
+  return { tone, say: words, hint, wide: "low", body: { kind: "dice_pad", want: want.id, off: !may(want, "dice") }, buttons: [] };
 }
 
 function check(want, viewer, by, { said, asked, body }) {

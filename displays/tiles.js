@@ -80,10 +80,11 @@ function body(edge) {
   ];
 }
 
+/** The two sets are told apart by what is drawn on their backs too: an open and a filled lozenge. */
 function drawBack(set) {
   return [
     svg("rect", { x: 0, y: 0, width: 60, height: 81, rx: 7, class: `back-${set}` }),
     svg("rect", { x: 6, y: 6, width: 48, height: 69, rx: 4, class: "back-line", "stroke-width": 1.6 }),
-    svg("path", { d: "M30 22 L42 40.5 L30 59 L18 40.5 Z", class: "back-line", "stroke-width": 1.6 }),
+    svg("path", { d: "M30 22 L42 40.5 L30 59 L18 40.5 Z", class: set === 2 ? "back-mark" : "back-line", "stroke-width": 1.6 }),
   ];
 }

@@ -3,7 +3,7 @@
 import { diePicture } from "./dice.js";
 import { SEATS } from "./geometry.js";
 import { html } from "./svg.js";
-import { rulesName, say, tileName } from "./text.js";
+import { diceText, rulesName, say, tileName } from "./text.js";
 import { backPicture, tilePicture } from "./tiles.js";
 import { choice, stepper, touch } from "./widget_parts.js";
 import { HAND_BODIES } from "./widgets_hand.js";
@@ -16,7 +16,7 @@ export const BODIES = {
   ...HAND_BODIES,
   ...SETTLING_BODIES,
   dice: (node, { dice }) => node.append(html("div", { class: "great-dice" }, ...dice.map(diePicture))),
-  dice_pad: (node, { first, second }) => node.append(diceRow("first", first, 1), diceRow("second", second, 2)),
+  dice_pad: dicePad,
   faces,
   gold: (node, { face, white, rows = [] }, view) => {
     const great = html("div", { class: "great-gold" }, tilePicture(face, tileName(face), "golden"), ...(white && !rows.length ? whiteStands(white) : []));
@@ -45,12 +45,19 @@ export function whiteStands(white) {
   return [html("span", { class: "white-stands" }, tilePicture("5z", tileName("5z")), html("span", { text: "=" }), tilePicture(white, tileName(white)))];
 }
 
-function diceRow(name, chosen, number) {
-  return html(
-    "div",
-    { class: "dice-row", role: "group", "aria-label": say("field.die", { n: number }) },
-    ...[1, 2, 3, 4, 5, 6].map((value) => choice("die-choice", chosen === value, { [name]: value }, String(value), diePicture(value))),
-  );
+/**
+ * The 21 throws of two dice, the larger die first: a line a larger die, a column a smaller one; the short lines of 1, 2
+ * and 3 stand behind those of 6, 5 and 4.
+ */
+const THROWS = [6, 1, 5, 2, 4, 3].flatMap((high) => Array.from({ length: high }, (_, index) => [high, index + 1]));
+
+function dicePad(node, { want, off }) {
+  const keys = THROWS.map((dice) => {
+    const key = touch({ press: { want, action: "dice", params: { dice } }, off }, `dice-choice high-${dice[0]}`, diceText(dice), ...dice.map(diePicture));
+    key.dataset.dice = diceText(dice);
+    return key;
+  });
+  node.append(html("div", { class: "dice-pad" }, ...keys));
 }
 
 /** All faces that may lie there, one touch each; on small displays a suit at a time. */

@@ -132,7 +132,7 @@ def _witness(chain: Chain, asked: i.SeatAction, _: Want) -> None:
     chain.add(e.DiceWitnessed(asked.seat, seen))
     roll = chain.state.play.roll
     assert roll is not None
-    if seen is not None and sum(1 for dice in roll.witnesses.values() if dice == seen) >= 2:
+    if seen is not None and sum(1 for dice in roll.witnesses.values() if dice and sorted(dice) == sorted(seen)) >= 2:
         chain.add(e.DiceRolled(roll.purpose, roll.by or roll.thrower or asked.seat, seen, "witnessed"))
     elif len(roll.witnesses) == 4 and not any(roll.witnesses.values()):
         chain.add(e.RollSpoilt("nobody_saw"))

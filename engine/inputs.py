@@ -18,7 +18,8 @@ class StartMatch:
 
     `sensing`: `none` | `full`; `dice`: `read` | `unread` | `software` | `hand`; `aid`: `guide` | `present`;
     `sets`: where each tile set is: `inside` (unsorted), `sorted`, `felt`; `hands` and `minutes`: how many to play, 0
-    without end; `by_dice`: the seats are drawn (R2); `names` of the players at E, S, W, N where they gave them.
+    without end; `by_dice`: the seats are drawn (R2); `fresh`: by another party than the last match, so that a new
+    evening begins; `names` of the players by seat where they gave them.
     """
 
     rules: str
@@ -34,12 +35,18 @@ class StartMatch:
     agree_ms: int = 30_000
     minutes: int = 0
     by_dice: bool = False
-    names: tuple[str, ...] = ()
+    fresh: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class EndMatch:
     """The match ends after the hand in play (parlor or seat)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndEvening:
+    """The evening is over: nothing of it is shown to whoever plays next. Between matches only; its record is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +238,7 @@ class Audit:
 Input: TypeAlias = (
     StartMatch
     | EndMatch
+    | EndEvening
     | SeatAction
     | KeyPressed
     | OperationDone

@@ -8,7 +8,7 @@ from engine.asking import Want, prompt, timer
 from engine.book import asks, clock, decidable, restarts
 from engine.play_wants import ruling_id
 from engine.readings import told_doubts
-from engine.sessions import may_undo, seats_before, swap_offers, throw_is_new, waits_for_seats
+from engine.sessions import may_undo, seats_before, sits_back, swap_offers, throw_is_new, waits_for_seats
 from engine.state import State, WantId
 from engine.tiles import SEATS
 
@@ -53,10 +53,13 @@ def to_decide(state: State) -> str:
 
 
 def seats_wants(state: State) -> list[Want]:
-    """R2: everybody is to sit where the draw or the swap has put him; any one says that it is done."""
+    """R2, P5: everybody is to sit where the draw or the swap has put him, or where he sat in the hand that was taken
+    back; any one says that it is done.
+    """
     if not waits_for_seats(state) or throw_is_new(state):
         return []
-    wanted = WantId(state.hand, "seats", len(state.play.rolls))
+    times = state.undoable.times if sits_back(state) and state.undoable is not None else 0
+    wanted = WantId(state.hand, "seats", len(state.play.rolls), 1 + times)
     return prompt(wanted, "seats", SEATS, ("ok",), seats=dict(state.session.seats), before=seats_before(state))
 
 

@@ -52,6 +52,8 @@ def _sort_what_lies_inside(chain: Chain) -> None:
     state = chain.state
     if state.parking or state.setup is None or state.phase in ("centre_up", "push_in", "centre_down", "idle"):
         return
+    if state.phase == "settle" and state.centre == "up":
+        return  # a booking was taken back while the tiles are pushed in
     if state.sort is None and "sorted" not in state.sets and "inside" in state.sets:
         chain.add(e.SortBegun(state.sets.index("inside") + 1, state.hand, 1))
 

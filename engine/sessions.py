@@ -14,7 +14,7 @@ from engine.state import State, throw_is_open
 from engine.steps import want_deal, want_roll
 from engine.tiles import SEATS
 
-UNDO_PHASES: tuple[str, ...] = ("sorting", "lift", "row", "bids", "deal_roll", "paused", "ended")
+UNDO_PHASES: tuple[str, ...] = ("sorting", "lift", "push_in", "row", "bids", "deal_roll", "paused", "ended")
 """Where the last booking can be taken back: between hands, while nothing moves that people wait for."""
 
 SWAP_PHASES: tuple[str, ...] = ("sorting", "lift", "row", "bids", "deal_roll")
@@ -25,9 +25,9 @@ def start_session(chain: Chain, asked: i.StartMatch) -> None:
     session = chain.state.session
     known = {player.id: player for player in session.players}
     ids = [session.seats[seat] for seat in SEATS] if session.seats else [*known] or ["1", "2", "3", "4"]
-    names = (*asked.names, *("" for _ in SEATS))[: len(SEATS)]
     players = tuple(
-        Player(one, name or known.get(one, Player(one)).name) for one, name in zip(ids, names, strict=True)
+        Player(one, asked.names.get(seat) or known.get(one, Player(one)).name)
+        for seat, one in zip(SEATS, ids, strict=True)
     )
     say(
         chain,
@@ -73,9 +73,14 @@ def throw_is_new(state: State) -> bool:
 
 
 def waits_for_seats(state: State) -> bool:
-    """Whether people are to sit down where a draw or a swap has put them."""
+    """Whether people are to sit down where a draw or a swap has put them, or a booking taken back."""
     roll = state.play.roll
-    return state.phase in ("seating", "swapping") and roll is not None and roll.stage == "done"
+    return sits_back(state) or (state.phase in ("seating", "swapping") and roll is not None and roll.stage == "done")
+
+
+def sits_back(state: State) -> bool:
+    """P5: a booking was taken back behind a swap, and its hand is not told anew before all sit where they sat in it."""
+    return state.phase == "settle" and state.undoable is not None and bool(state.came_from)
 
 
 def seats_before(state: State) -> dict[str, str]:
@@ -86,9 +91,11 @@ def seats_before(state: State) -> dict[str, str]:
 
 
 def swap_offers(state: State) -> dict[str, tuple[str, ...]]:
-    """R2: the seats that may swap now, and by which rights."""
+    """R2: the seats that may swap now, and by which rights; nobody while a seat wants the last booking taken back."""
     waiting = state.phase != "deal_roll" or throw_is_open(state)
     if state.phase not in SWAP_PHASES or not waiting or not state.session.seats or state.ending:
+        return {}
+    if state.undoable is not None and state.undoable.asked_by:
         return {}
     rights = {seat: swap_rights(state.session, player) for seat, player in state.session.seats.items()}
     return {seat: found for seat, found in rights.items() if found}
@@ -111,8 +118,8 @@ def swap_thrown(chain: Chain) -> None:
 
 
 def sit_down(chain: Chain, by: str) -> None:
-    """Everybody has changed places; the table goes on where it was."""
-    back = chain.state.back
+    """Everybody has changed places; the table goes on where it was, or the hand taken back is told anew."""
+    back = "" if sits_back(chain.state) else chain.state.back
     chain.add(e.SeatsTaken(by))
     _ask_deal_anew(chain, back)
 
@@ -173,8 +180,10 @@ def ask_undo(chain: Chain, seat: str) -> None:
 
 def may_undo(state: State) -> bool:
     """Whether the last booking can still be taken back: until the next deal roll begins."""
-    if state.undoable is None or state.phase not in UNDO_PHASES or state.session.swapped:
+    if state.undoable is None or state.phase not in UNDO_PHASES:
         return False
+    if state.phase == "push_in":
+        return not state.parking  # the centre is to close
     return state.phase != "deal_roll" or throw_is_open(state)
 
 
@@ -185,6 +194,12 @@ def end_match(chain: Chain, how: m.EndMatch | m.TimeUp) -> None:
         say(chain, how)
     if chain.state.session.phase in ("idle", "ended"):
         close_match(chain)
+
+
+def end_evening(chain: Chain) -> None:
+    """Nothing of the evening's matches stays at the table; where none was played nothing changes."""
+    if chain.state.session.agreement is not None:
+        chain.add(e.EveningEnded())
 
 
 def close_match(chain: Chain) -> None:

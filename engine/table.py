@@ -26,7 +26,7 @@ from engine.refereeing import decided_by_floor as ruled_by_floor
 from engine.refereeing import doubt_stays, laid_stays, tell_all, window_over
 from engine.results import DONE
 from engine.ruleset import RulesetError, load_ruleset
-from engine.sessions import end_match, say, start_session
+from engine.sessions import end_evening, end_match, say, start_session
 from engine.settling import agreed_by_silence, decided_by_floor
 from engine.state import SURE_FROM, State, current_take, new_state
 from engine.steps import dice_stand, sort_again, want_roll
@@ -70,6 +70,8 @@ def _start_match(chain: Chain, asked: i.StartMatch) -> None:
     layout = asked.layout or rules.layouts[0]
     if layout not in rules.layouts:
         raise Refused("bad_layout", "R4", {"layout": layout, "allowed": list(rules.layouts)})
+    if asked.fresh:
+        end_evening(chain)
     chain.add(
         e.MatchStarted(
             rules=asked.rules,
@@ -92,6 +94,12 @@ def _end_match(chain: Chain, _: i.EndMatch) -> None:
     if chain.state.phase in ("idle", "ended"):
         raise Refused("no_match", "P6")
     end_match(chain, m.EndMatch())
+
+
+def _end_evening(chain: Chain, _: i.EndEvening) -> None:
+    if chain.state.phase not in ("idle", "ended"):
+        raise Refused("match_running", "P6")
+    end_evening(chain)
 
 
 def _extend(chain: Chain, asked: i.Extend) -> None:
@@ -298,6 +306,7 @@ _PLAY_ZONES = ("hand", "flowers", "discards", "melds")
 _INPUTS: Mapping[type[Any], Callable[[Chain, Any], None]] = {
     i.StartMatch: _start_match,
     i.EndMatch: _end_match,
+    i.EndEvening: _end_evening,
     i.SeatAction: _seat_action,
     i.KeyPressed: _key_pressed,
     i.OperationDone: _operation_done,

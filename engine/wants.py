@@ -25,6 +25,7 @@ from engine.match_wants import (
 from engine.memo import by_identity
 from engine.play_wants import play_wants
 from engine.scoring import most_bid
+from engine.sessions import sits_back
 from engine.state import (
     BID,
     STEPS,
@@ -381,7 +382,7 @@ def _play(state: State) -> list[Want]:
 
 
 def _settle(state: State) -> list[Want]:
-    return book_wants(state)
+    return seats_wants(state) if sits_back(state) else book_wants(state)
 
 
 def _seating(state: State) -> list[Want]:

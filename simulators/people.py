@@ -168,6 +168,9 @@ class Player:
         )
 
     def _read(self, topic: str, payload: bytes) -> None:
+        if not payload and topic != self._topics.availability:
+            self._view = None  # the table has nothing to say to this seat
+            return
         try:
             envelope = decode(payload)
             if topic == self._topics.availability:

@@ -15,7 +15,7 @@ from controller.views import evening, play, procedure
 from controller.views.evening import match_hand, use
 from controller.views.once import wanted
 from controller.views.procedure import lamps
-from controller.views.seat import ANSWERS_KEPT, HEAD_ROOM, fitted, lasting, own
+from controller.views.seat import ANSWERS_KEPT, HEAD_ROOM, fitted, lasting, own, rests
 from controller.views.stream import public_events
 from engine.state import State
 
@@ -29,6 +29,7 @@ __all__ = [
     "own",
     "public_events",
     "public_view",
+    "rests",
     "seat_view",
     "use",
     "wanted",

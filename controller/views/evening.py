@@ -17,7 +17,7 @@ from engine.match.statistics import figures, points
 from engine.reasons import Transfer
 from engine.ruleset import Ruleset
 from engine.scoring import dealer_base, most_bid
-from engine.state import Result, State
+from engine.state import Result, Setup, State
 from engine.tiles import SEATS, format_tiles
 
 _SHOWN_PHASE = {"centre_up": "lift", "centre_down": "push_in", "reading": "walls", "swapping": "seating"}
@@ -25,7 +25,7 @@ _SHOWN_PHASE = {"centre_up": "lift", "centre_down": "push_in", "reading": "walls
 
 def evening(state: State, live: Live) -> dict[str, Any]:
     """What is played, and how far."""
-    setup = state.setup
+    setup = _setup(state)
     return {
         "use": use(state, live.table.opened),
         "locked": live.table.locked,
@@ -44,15 +44,20 @@ def evening(state: State, live: Live) -> dict[str, Any]:
     }
 
 
+def _setup(state: State) -> Setup | None:
+    """What the match is played with; None where none has been played this evening."""
+    return None if state.phase == "idle" else state.setup
+
+
 def _bids(state: State) -> dict[str, int] | None:
     """What the seats have bid on this hand (R36, P7), who has not spoken left out; None in rules without bids."""
-    known = state.setup is not None and most_bid(state.match.rules, state.session.steps)
+    known = _setup(state) is not None and most_bid(state.match.rules, state.session.steps)
     return dict(state.play.bids) if known else None
 
 
 def use(state: State, opened: bool = False) -> str:
     """What the table is in use for, as the parlor sees it; `opened`: by the parlor, for an evening."""
-    if state.setup is None or state.phase in ("idle", "ended"):
+    if _setup(state) is None or state.phase == "ended":
         return "open" if opened else "free"
     if state.ending or state.parking:
         return "closing"
@@ -61,7 +66,7 @@ def use(state: State, opened: bool = False) -> str:
 
 def match_hand(state: State) -> int:
     """The number of the hand within its match, from 1; 0 without a match; the last hand's once the match ends."""
-    if state.setup is None:
+    if _setup(state) is None:
         return 0
     number = state.hand - state.first_hand + 1
     if state.ending and state.result is not None and state.result.hand == state.hand - 1:
@@ -73,7 +78,8 @@ def hands_agreed(state: State) -> int:
     """How many hands the match has, 0 for no limit."""
     if state.session.agreement is not None:
         return state.session.agreement.hands
-    return state.setup.hands if state.setup else 0
+    setup = _setup(state)
+    return setup.hands if setup else 0
 
 
 def match(state: State) -> dict[str, Any] | None:
@@ -108,7 +114,7 @@ def match(state: State) -> dict[str, Any] | None:
 
 def _of_all_matches(session: Match, account: Literal["points", "bonus"]) -> dict[str, int]:
     """What each player won or lost in all matches of the evening; empty in the first, and where no 课外 is played."""
-    if session.match < 2:
+    if session.match - session.before < 2:
         return {}
     sums = {player.id: getattr(figures(session, player.id), account) for player in session.players}
     return sums if any(sums.values()) or account == "points" else {}

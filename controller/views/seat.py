@@ -50,6 +50,12 @@ def own(state: State, seat: str, live: Live) -> dict[str, Any]:
     }
 
 
+def rests(state: State, live: Live) -> bool:
+    """Whether nobody at the table is asked or told anything, but that a match may be begun."""
+    asked = any(want.kind == "prompt" and want.verb != "start" for want in wanted(state))
+    return state.phase == "idle" and not asked and not live.pairing and not live.notices and not state.faults
+
+
 def fitted(me: dict[str, Any], room: int) -> bytes:
     """`me` as JSON of at most `room` bytes, with less of what matters least where it would be longer.
 
@@ -93,10 +99,11 @@ def _believed(state: State, seat: str) -> tuple[tuple[str, ...], str]:
 
 def _want(want: Want, state: State, live: Live) -> dict[str, Any]:
     verb, params, actions = want.verb, dict(want.params), list(want.actions)
-    if verb == "start" and live.table.locked:
+    if verb == "start" and (live.table.locked or live.table.over):
         verb, actions = "locked", []
     elif verb == "start":
         params |= _offered(live)
+        params["fresh"] = state.session.agreement is not None
     return {
         "id": str(want.id),
         "verb": verb,

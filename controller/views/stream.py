@@ -270,7 +270,7 @@ def _booked(event: m.HandBooked, session: Match) -> tuple[str, dict[str, Any]]:
 
 
 def _voided(event: m.BookingVoided, session: Match) -> tuple[str, dict[str, Any]]:
-    return "booking_voided", {"number": event.hand, "why": event.why}
+    return "booking_voided", {"number": event.hand, "why": event.why, "seats": dict(session.seats)}
 
 
 def _swapped(event: m.SeatsSwapped, session: Match) -> tuple[str, dict[str, Any]]:
@@ -311,6 +311,7 @@ _TOLD_OF_MATCH: Mapping[type[Any], Callable[[Any, Match], tuple[str, dict[str, A
 _TOLD: Mapping[type[Any], _Tell] = {
     e.MatchStarted: _plain("game", "match_started", "rules", "layout", "sensing", "dice", "hands"),
     e.MatchEnded: _plain("game", "match_ended"),
+    e.EveningEnded: _plain("game", "evening_ended"),
     e.SortBegun: _plain("machine", "sort_begun", "set", "attempt"),
     e.SetSorted: _plain("machine", "sorted", "set"),
     e.SetMiscounted: _counted,

@@ -8,10 +8,10 @@ from typing import Any
 
 from engine.book.deciding import offered
 from engine.book.differing import differs
-from engine.book.fields import fields, honours_matter, last_tiles, ways
+from engine.book.fields import fields, honours_matter, last_tiles, most, ways
 from engine.book.sheets import Reckoning, water_so_far
 from engine.book.state import Book, shown
-from engine.book.words import Page, plain_said, plain_tiles
+from engine.book.words import COUNTS, Page, plain_said, plain_tiles
 from engine.chain import Refused
 from engine.settlement import Settlement, foul_kinds
 from engine.tiles import SEATS
@@ -169,9 +169,10 @@ def _settled(reckoning: Reckoning, missing: Refused | None, seat: str) -> dict[s
 
 
 def _of_seat(book: Book, page: Page, seat: str, open_tiles: bool) -> dict[str, Any]:
-    said = page.seats[seat]
+    said, asked = page.seats[seat], fields(book.frame, page.end, seat)
     return {
-        "fields": list(fields(book.frame, page.end, seat)),
+        "fields": list(asked),
+        "most": {name: most(book.frame, name) for name in asked if name in (*COUNTS, "bid")},
         "said": {**plain_said(said), "ready": page.foul is not None and seat in page.foul.ready},
         "tiles": plain_tiles(said) if open_tiles else None,
         "water": water_so_far(book.frame, page, seat),

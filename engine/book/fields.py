@@ -10,9 +10,13 @@ from engine.book.words import KONG_KINDS, LAST_TILES, End
 from engine.counting import TOUR_WAYS
 from engine.melds import counts_as_honour
 from engine.ruleset import Ruleset
+from engine.scoring import most_bid
 from engine.tiles import SEATS, is_flower
 from engine.water import last_tile_water, set_water
 from engine.win_checks import SELF_DRAWN
+
+MOST_GOLDS = 4
+"""There are four of the gold."""
 
 
 def needed(rules: Ruleset, end: End, again: Collection[str] = ()) -> tuple[str, ...]:
@@ -53,6 +57,15 @@ def known_counts(frame: Frame) -> tuple[str, ...]:
     """The counts that these rules give a meaning to."""
     found = [name for name in ("golds", *_SETS) if _counted(frame, name)]
     return (*found, "last_tile") if frame.rules.tour_last_tile and frame.rules.water is not None else tuple(found)
+
+
+def most(frame: Frame, name: str) -> int:
+    """The greatest number taken for a count of `COUNTS`, or for a `bid` (R36: the hand's 底; 0 without bids)."""
+    if name == "bid":
+        return most_bid(frame.rules, frame.steps)
+    if name == "last_tile":
+        return max(last_tiles(frame.rules))
+    return MOST_GOLDS if name == "golds" else frame.rules.sets
 
 
 def last_tiles(rules: Ruleset) -> tuple[int, ...]:

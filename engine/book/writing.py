@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from engine import declared_checks as checks
 from engine.book import params as read
-from engine.book.fields import known_counts, last_tiles, needs_source
+from engine.book.fields import known_counts, most, needs_source
 from engine.book.params import Params
 from engine.book.sheets import Frame, check_sets, kong_of, kongs_of, own_sheet
 from engine.book.words import KONG_KINDS, End, Kong, Page, Said, touched
@@ -19,7 +19,6 @@ from engine.chain import Refused
 from engine.declared_ends import golds_needed
 from engine.outcome import Foul, Win
 from engine.ruleset import Ruleset
-from engine.scoring import most_bid
 from engine.tally import HARDNESS
 from engine.tiles import SEATS, is_flower, play_order, sort_tiles
 
@@ -122,8 +121,7 @@ def _items(writer: Writer, params: Params, rule: str) -> Page:
     for name in (name for name in params if name != "seat"):
         if name not in known:
             raise Refused("unknown_item", rule, {"item": name})
-        most = 4 if name == "golds" else max(last_tiles(writer.rules)) if name == "last_tile" else writer.rules.sets
-        changes[name] = read.whole(params, name, most, rule)
+        changes[name] = read.whole(params, name, most(writer.frame, name), rule)
     if changes.get("golds") and writer.frame.gold is None:
         raise Refused("no_gold", "R8")
     changed = replace(writer.said, by_tiles=False, **changes)
@@ -174,10 +172,9 @@ def _hardness(writer: Writer, params: Params, rule: str) -> Page:
 
 def _bid(writer: Writer, params: Params, rule: str) -> Page:
     """R36, P7: 买底 of the dealer, 顶底 of another; said before the hand, and put right after it."""
-    most = most_bid(writer.rules, writer.frame.steps)
-    if not most:
+    if not most(writer.frame, "bid"):
         raise Refused("no_bids_here", rule)
-    return writer.say(bid=read.whole(params, "points", most, rule))
+    return writer.say(bid=read.whole(params, "points", most(writer.frame, "bid"), rule))
 
 
 def _win(writer: Writer, params: Params, rule: str) -> Page:

@@ -37,6 +37,11 @@ class MatchEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class EveningEnded:
+    """The evening is over: whoever plays next is another party, at a table that nobody has used yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class PhaseEntered:
     """The table goes on to another phase of `engine.state.PHASES`."""
 
@@ -283,6 +288,7 @@ MachineEvent: TypeAlias = (
     MatchStarted
     | MatchEnding
     | MatchEnded
+    | EveningEnded
     | PhaseEntered
     | SortBegun
     | SetSorted

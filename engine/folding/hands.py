@@ -13,6 +13,7 @@ from engine.book import sheet_of
 from engine.changing import replace
 from engine.dealing import make_deal, places_left
 from engine.folding.shared import attempts_now, of_sorting, with_play, zone_shown
+from engine.match.events import BookingVoided
 from engine.match.statistics import trimmed
 from engine.outcome import Held
 from engine.play import Action
@@ -31,7 +32,8 @@ from engine.state import (
 def _session(state: State, event: e.SessionSaid) -> State:
     session = trimmed(matches.apply(state.session, event.event))
     moved = session.seats != state.session.seats
-    came_from = (state.session.seats or session.seats) if moved else state.came_from
+    kept = {} if isinstance(event.event, BookingVoided) else state.came_from
+    came_from = (state.session.seats or session.seats) if moved else kept
     dealer = session.dealer if session.seats and session.deal else ""
     return replace(state, session=session, came_from=came_from, dealer=dealer)
 
@@ -235,8 +237,12 @@ def _rebooked(state: State, event: e.HandRebooked) -> State:
 
 
 def _seats_taken(state: State, _: e.SeatsTaken) -> State:
+    if state.phase == "settle":
+        return replace(state, came_from={})
     phase = state.back or "sorting"
-    state = replace(state, phase=phase, back="", swap=("", "", ""), attempts=attempts_now(state))
+    state = replace(
+        state, phase=phase, back="", swap=("", "", ""), came_from={}, attempts=attempts_now(state)
+    )
     return with_play(state, roll=None)
 
 

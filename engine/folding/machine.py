@@ -9,6 +9,7 @@ from typing import Any
 from engine import events as e
 from engine.changing import replace
 from engine.folding.shared import of_sorting, with_play
+from engine.match import Match
 from engine.opening import side_positions, stand_positions
 from engine.ruleset import load_ruleset
 from engine.state import (
@@ -61,6 +62,32 @@ def _match_ending(state: State, _: e.MatchEnding) -> State:
 
 def _match_ended(state: State, _: e.MatchEnded) -> State:
     return replace(state, phase="ended")
+
+
+def _evening_ended(state: State, _: e.EveningEnded) -> State:
+    """As a table at which nobody has played. The machine and its tiles are where they are, a sort that goes on is
+    counted by the rules that it was begun for, and numbers count on.
+    """
+    return replace(
+        state,
+        phase="idle",
+        dealer="",
+        streak=0,
+        ending=False,
+        gold_history=(),
+        result=None,
+        unasked=(),
+        session=Match(match=state.session.match, before=state.session.match),
+        book=None,
+        back="",
+        undoable=None,
+        swap=("", "", ""),
+        came_from={},
+        minutes=0,
+        end_asked=(),
+        pausing=False,
+        play=HandState(),
+    )
 
 
 def _phase(state: State, event: e.PhaseEntered) -> State:
@@ -228,6 +255,7 @@ MACHINE_FOLDS: Mapping[type[Any], Callable[[State, Any], State]] = {
     e.MatchStarted: _match_started,
     e.MatchEnding: _match_ending,
     e.MatchEnded: _match_ended,
+    e.EveningEnded: _evening_ended,
     e.PhaseEntered: _phase,
     e.SortBegun: _sort_begun,
     e.SetSorted: _set_sorted,

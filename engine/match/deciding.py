@@ -143,7 +143,7 @@ def _over(match: Match) -> str:
 def _take_back(match: Match, asked: i.TakeBack) -> list[e.MatchEvent]:
     _need(match, "cannot_undo", "P5", "between", "ended")
     last = match.last_booking()
-    if last is None or last.hand != match.hand or match.swapped:
+    if last is None or last.hand != match.hand:
         raise Refused("cannot_undo", "P5")
     return [e.BookingVoided(last.hand, asked.why)]
 

@@ -64,7 +64,9 @@ class HandBooked:
 
 @dataclass(frozen=True, slots=True)
 class BookingVoided:
-    """The last booking is taken back: the hand is open again, and so is a match that it had ended."""
+    """The last booking is taken back: the hand is open again, and so is a match that it had ended; a swap of seats
+    since is undone.
+    """
 
     hand: int
     why: str

@@ -30,6 +30,7 @@ def _begun(match: Match, event: e.MatchBegun) -> Match:
         bonus=dict.fromkeys(ids, 0),
         book=match.book,
         past=match.past,
+        before=match.before,
     )
 
 
@@ -61,17 +62,24 @@ def _booked(match: Match, event: e.HandBooked) -> Match:
         steps=one.next_steps,
         book=(*match.book, one),
         swapped=False,
+        swaps_booked=len(match.swaps_used),
     )
 
 
 def _voided(match: Match, event: e.BookingVoided) -> Match:
-    """The hand is open again; a match that was ended by word or by the clock ends again with it."""
+    """The hand is open again, everybody sits where he sat in it, and who has swapped seats since may do so again.
+
+    A match that was ended by word or by the clock ends again with the hand.
+    """
     one = match.last_booking()
     assert one is not None
     stopped = match.ended if match.ended in ("time", "agreed") else ""
     return replace(
         match,
         phase="playing",
+        seats=one.seats,
+        swaps_used=match.swaps_used[: match.swaps_booked] if match.swapped else match.swaps_used,
+        swapped=False,
         chips=_sum(match.chips, one.points, -1),
         bonus=_sum(match.bonus, one.bonus, -1),
         deal=one.seats[one.dealer],

@@ -89,12 +89,14 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A session: the match being played and everything booked before. `seats` is seat → player's id.
+    """A session, an evening: the match being played and everything booked before. `seats` is seat → player's id.
+
+    `match` counts on over all evenings; `before` is the number of the last match of an earlier one.
 
     `rolls` are throws for seats by player, oldest first; `swaps_used` are `(player, right)` of this match, `swapped`
-    says whether one was made since the last booking. `deal` names the player who deals: the deal goes with him.
-    `hand` counts the match's hands from 1 as they begin. `book` holds the newest hands (`statistics.trimmed`), `past`
-    what those before came to.
+    says whether one was made since the last booking, `swaps_booked` how many were before it. `deal` names the player
+    who deals: the deal goes with him. `hand` counts the match's hands from 1 as they begin. `book` holds the newest
+    hands (`statistics.trimmed`), `past` what those before came to.
     """
 
     agreement: Agreement | None = None
@@ -114,6 +116,8 @@ class Match:
     ending: str = ""
     ended: str = ""
     past: Past = field(default_factory=Past)
+    before: int = 0
+    swaps_booked: int = 0
 
     @property
     def rules(self) -> Ruleset:

@@ -77,8 +77,9 @@ def _told(name: str, prompts: tuple[str, ...], phases: str, meaning: str, *param
 
 _PROCEDURE = (
     _once(
-        "start", ("start",), "idle, ended", "begin a match, agreed so; `seats` by the draw of R2 where `dice`",
-        RULES, LAYOUT, HANDS, MINUTES, SEATING,
+        "start", ("start",), "idle, ended",
+        "begin a match, agreed so; `seats` by the draw of R2 where `dice`; `fresh` for another party than the last",
+        RULES, LAYOUT, HANDS, MINUTES, SEATING, Param("fresh", "true or false", flag, required=False),
     ),
     _once("lift", ("lift",), "lift", "raise the centre, as the lift key does"),
     _once("pushed", ("push_in",), "push_in", "all tiles are pushed in"),

@@ -11,6 +11,7 @@ from protocol.mqtt.params import (
     HANDS,
     LAYOUT,
     MINUTES,
+    NAMES,
     ON,
     OPTIONS,
     RULES,
@@ -79,8 +80,9 @@ COMMANDS: Mapping[str, Verb] = {
         ),
         Verb("rebirth", "reader", False, False, True, (), "say birth, state and availability again"),
         Verb(
-            "open", "floor", True, False, True, (RULES, LAYOUT),
-            "open the table for an evening: its matches are played by these rules until it is closed (`end`)",
+            "open", "floor", True, False, True, (RULES, LAYOUT, NAMES),
+            "open the table for an evening, nothing of an earlier one is shown any more: its matches are played by "
+            "these rules until it is closed (`end`), the first by players of these names",
         ),
         Verb(
             "extend", "floor", True, False, False,
@@ -91,7 +93,7 @@ COMMANDS: Mapping[str, Verb] = {
             "let the match last so many hands, so many minutes longer",
         ),
         Verb(
-            "start_match", "floor", True, False, True, (RULES, LAYOUT, OPTIONS, HANDS, MINUTES, SEATING),
+            "start_match", "floor", True, False, True, (RULES, LAYOUT, OPTIONS, HANDS, MINUTES, SEATING, NAMES),
             "offer a match: the start prompt at the seats names it, and a press at the table starts it",
         ),
         Verb(
@@ -101,7 +103,7 @@ COMMANDS: Mapping[str, Verb] = {
         ),
         Verb(
             "end", "floor", True, False, True, (),
-            "end the match after this hand; with none in play: withdraw the offer, close the table",
+            "end the match after this hand; with none in play: withdraw the offer, end the evening and close the table",
         ),
         Verb(
             "decide", "floor", True, False, False,

@@ -149,7 +149,8 @@ class Heartbeat(Payload):
 
     `outbox`: messages that the broker has not taken. `ledger_last` is the newest row of the ledger; `ledger_waiting`
     rows are not acknowledged by the hub, the oldest for `oldest_unacknowledged_s` (at least, where the clock is not
-    set); `acks_refused` acknowledgements of it made no sense.
+    set); `acks_refused` acknowledgements of it made no sense. `clock_offset_ms`: how far the time of day is off as the
+    table's system reckons, null while it is not synchronised; `disk_free_kb` is null where the disk does not tell.
     """
 
     uptime_s: Count

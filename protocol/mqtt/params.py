@@ -103,6 +103,13 @@ HANDS = Param("hands", "a whole number from 0 to 10000; 0: no limit", whole(0, 1
 MINUTES = Param("minutes", "a whole number from 0 to 10080; 0: no limit", whole(0, 10_080), required=False)
 SEATING = Param("seats", "free or dice", one_of("free", "dice"), required=False)
 
+def _names(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) <= set(SEATS) and all(map(_A_NAME, value.values()))
+
+
+_A_NAME = text(r"[^\W_](?:[ \w.·-]{0,22}[\w.])?")
+NAMES = Param("names", "an object of names by seat, each of at most 24 letters", Accepts(_names), required=False)
+
 DICE = Param("dice", "two whole numbers from 1 to 6", some(whole(1, 6), 2, 2))
 FLOWER = Param("tile", "a flower, 1f to 8f", text("[1-8]f"))
 TILE = Param("tile", "a face: 1m to 9m, p, s; 1z to 7z; 1f to 8f", face)

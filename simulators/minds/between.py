@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from engine.tiles import SEATS
 from protocol.mqtt.views import SeatView, Want
 from simulators.minds.person import Answering, Intention, Person, by_anybody, texts
 from simulators.sight import Sight
@@ -25,8 +26,9 @@ def _seats(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
 
 
 def _swap(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
+    # Who is first changes who sits where when the next one asks: by seat, not by who is quicker.
     rights = texts(want, "rights")
-    if rights and wants_to_swap(person.seed, view.hand, person.seat):
+    if rights and swappers(person.seed, view)[:1] == (person.seat,):
         yield Intention("swap", {"right": rights[0]}, want=want.id)
 
 
@@ -40,10 +42,11 @@ def wants_to_swap(seed: int, hand: int, seat: str) -> bool:
     return Person(seat, seed).chance("swap", hand).random() < SWAPS
 
 
-def others_swap(person: Person, view: SeatView) -> bool:
-    """Whether somebody has said that it will swap seats before the centre is lifted."""
+def swappers(seed: int, view: SeatView) -> tuple[str, ...]:
+    """The seats whose people have said that they will swap before the centre is lifted, in the order of the seats."""
     swaps = view.match.swaps if view.match is not None else {}
-    return any(rights and wants_to_swap(person.seed, view.hand, seat) for seat, rights in swaps.items())
+    found = (seat for seat, rights in swaps.items() if rights and wants_to_swap(seed, view.hand, seat))
+    return tuple(sorted(found, key=SEATS.index))
 
 
 WANTS: Mapping[str, Answering] = {"start": _start, "seats": _seats, "swap": _swap, "stopped": _stopped}

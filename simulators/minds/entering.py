@@ -46,10 +46,11 @@ def _entry(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
     if rules is None:
         return
     yield from touch_laid(person, view, sight, want)
-    yield from beside_the_end(person, view, want, over)
+    # Who is told to have won cannot be told to have covered (R39): first the end, then what stands beside it.
     yield from _end_right(person, view, want, over)
     if not _end_told(want, over):
         return
+    yield from beside_the_end(person, view, want, over)
     if person.seat in _ready(over) and not table_of(want, "said").get("ready") and "ready" in want.actions:
         yield Intention("ready", {"on": True}, want=want.id)
     if over["pays_all"] != (want.params.get("pays_all") or ""):
@@ -203,6 +204,9 @@ def _agree(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
     if sight.round is not None and over is None:
         yield by_anybody(person, _claimant(want) or view.dealer, want, "change")
         return
+    if over is not None and {*listed(want.params, "covered")} != {*over["covered"]} and "change" in want.actions:
+        # A draw is agreed on as soon as it is told: what a false 胡 has kept from being said is said now.
+        yield by_anybody(person, teller_of(view, over), want, "change")
     if table_of(want, "agreed").get(person.seat):
         return
     right, told = expected(view, sight), table_of(want, "settlement")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from engine.tiles import SEATS, is_flower
+from engine.tiles import SEATS, is_flower, next_seat
 from protocol.mqtt.views import SeatView, Want
-from simulators.minds.between import others_swap
+from simulators.minds.between import swappers
 from simulators.minds.person import (
     Answering,
     Intention,
@@ -25,6 +25,8 @@ from simulators.sight import Sight
 
 BIDS = 0.4
 """How likely somebody bids on a hand (R36)."""
+SWAP_RANKS = 5
+"""The lift waits so much longer for those who have said that they will swap seats: no slow machine decides that."""
 
 # --- what hands do ----------------------------------------------------------------------------------------------------
 
@@ -75,7 +77,7 @@ def _leave(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator
 def _lift(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     asked = by_lift_key(person, view, want, "lift")
     # Who has said that it will swap seats goes first (R2); nobody waits for ever.
-    yield replace(asked, rank=asked.rank + 1) if others_swap(person, view) else asked
+    yield replace(asked, rank=asked.rank + SWAP_RANKS) if swappers(person.seed, view) else asked
 
 
 def _push_in(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
@@ -114,7 +116,7 @@ def _stands_done(view: SeatView, sight: Sight, operation: str) -> bool:
 
 def _row(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     if len(sight.rows) == 4:
-        yield by_anybody(person, view.dealer, want, "ok")
+        yield by_anybody(person, _says_when_done(view), want, "ok")
 
 
 def _bid(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
@@ -157,7 +159,7 @@ def _dice(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[
 def _dice_check(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     if sight.dice.moving or sight.dice.values is None:
         return
-    yield from check(person, want, list(sight.dice.values), list(want.params.get("dice", ())))
+    yield from check(person, want, sorted(sight.dice.values), sorted(want.params.get("dice", ())))
 
 
 def _dice_lost(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
@@ -173,7 +175,7 @@ def _dice_lost(person: Person, view: SeatView, sight: Sight, want: Want) -> Iter
 def _take(person: Person, view: SeatView, sight: Sight, want: Want) -> Iterator[Intention]:
     if "ok" in want.actions:
         if next_take(view, sight) is None and _hands_begun(sight):
-            yield by_anybody(person, view.dealer, want, "ok")
+            yield by_anybody(person, _says_when_done(view), want, "ok")
     elif want.params.get("seat") == person.seat:
         standing = [position for position in texts(want, "positions") if sight.stands(position)]
         if standing and not dealt_by_table(sight, standing):
@@ -203,7 +205,7 @@ def _flowers_touched(person: Person, view: SeatView, sight: Sight, want: Want) -
     elif turn.done:
         laid = {seat: sorted(faces) for seat, faces in sight.flowers.items()}
         if laid == {seat: sorted(faces) for seat, faces in view.flowers.items()}:
-            yield by_anybody(person, view.dealer, want, "ok")
+            yield by_anybody(person, _says_when_done(view), want, "ok")
     elif turn.seat == person.seat and turn.owed:
         tail = from_tail(view, sight, turn.owed)
         if tail:
@@ -253,6 +255,12 @@ def _lying(sight: Sight, seat: str) -> int:
     melds = sum(len(meld.tiles) for meld in sight.melds[seat])
     laid = len(sight.flowers[seat]) + len(sight.discards[seat]) + melds + sight.aside[seat]
     return sight.felt[seat] + sight.counts[seat] + laid
+
+
+def _says_when_done(view: SeatView) -> str:
+    """Who says that all have what they need: the dealer, or the seat behind him where he has dice to enter."""
+    dealer = view.dealer or "E"
+    return dealer if view.dice_mode in ("read", "software") else next_seat(dealer)
 
 
 def _hands_begun(sight: Sight) -> bool:

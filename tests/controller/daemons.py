@@ -36,11 +36,17 @@ class Ear:
     latest: dict[str, dict[str, Any]] = field(default_factory=dict)
     heard: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     came: asyncio.Event = field(default_factory=asyncio.Event)
+    empty: set[str] = field(default_factory=set)
+    """Topics that hold nothing now."""
 
     async def listen(self) -> None:
         async for message in self.client.messages:
             payload = bytes(message.payload) if isinstance(message.payload, bytes) else b""
-            if payload:
+            if not payload:
+                self.empty.add(message.topic.value)
+                self.came.set()
+            else:
+                self.empty.discard(message.topic.value)
                 self.latest[message.topic.value] = json.loads(payload)
                 self.heard.append((message.topic.value, json.loads(payload)))
                 self.came.set()
@@ -51,6 +57,13 @@ class Ear:
                 self.came.clear()
                 await self.came.wait()
         return self.latest[topic]
+
+    async def emptied(self, *topics: str) -> None:
+        """Nothing is kept of these topics."""
+        async with asyncio.timeout(10):
+            while not self.empty.issuperset(topics):
+                self.came.clear()
+                await self.came.wait()
 
     async def available(self, state: str) -> dict[str, Any]:
         return await self.until(TOPICS.availability, lambda said: said["data"]["state"] == state)
@@ -136,7 +149,7 @@ async def ear(broker: PrivateBroker) -> AsyncIterator[Ear]:
     """Hears what the table's own user may read back, and the parlor's share."""
     async with client_of(broker, TABLE) as own, client_of(broker, "parlor") as parlor:
         listening = Ear(own)
-        hub = Ear(parlor, listening.latest, listening.heard, listening.came)
+        hub = Ear(parlor, listening.latest, listening.heard, listening.came, listening.empty)
         for topic in (TOPICS.availability, TOPICS.birth, TOPICS.state, *(TOPICS.seat(seat) for seat in SEATS)):
             await own.publish(topic, b"", qos=1, retain=True)
             await own.subscribe(topic, qos=1)

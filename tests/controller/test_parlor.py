@@ -185,16 +185,128 @@ async def test_an_evening_is_opened_under_its_rules_and_closed_and_both_stand_in
     assert offered(await ear.until(TOPICS.seat("S"), lambda view: view["epoch"] == 2)) == evening
     await parlor.does("end", epoch=2)
     await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and said["data"]["use"] == "free")
-    assert offered(await ear.until(TOPICS.seat("S"), lambda view: offered(view) == usual))
+    await ear.emptied(*(TOPICS.seat(seat) for seat in "ESWN"))
     ended = await parlor.asks("end", epoch=2)
     assert (ended["outcome"], ended["code"]) == ("failed", "no_match")
+    assert await parlor.does("open", epoch=2) == usual
+    assert offered(await ear.until(TOPICS.seat("S"), lambda view: offered(view) == usual))
     await again.end()
     rows = [json.loads(row.envelope)["data"]["record"] for row in read_ledger(settings.journal.path)]
     assert [(row["kind"], row["session"], row["by"]) for row in rows] == [
         ("session_begun", 1, "parlor"),
         ("session_ended", 1, "parlor"),
+        ("session_begun", 2, "parlor"),
     ]
     assert rows[1]["restarts"] == 1 and rows[1]["matches"] == 0
+
+
+SEAT_TOPICS = tuple(TOPICS.seat(seat) for seat in "ESWN")
+
+
+async def begun_and_ended(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board, number: int = 1, epoch: int = 1, **params: Any
+) -> dict[str, Any]:
+    """A match begins and is ended while its tiles are sorted; its state as it was played."""
+    board.hold = True
+    await press(broker, ear, "E", f"go-{epoch}-{number}", "start", "start", **params)
+
+    def plays(said: dict[str, Any]) -> bool:
+        return bool(said["data"]["match"]) and said["data"]["match"]["number"] == number
+
+    state = await ear.until(TOPICS.state, plays)
+    await parlor.does("end", epoch=epoch)
+    await ear.until(TOPICS.state, lambda said: plays(said) and said["data"]["phase"] == "ended")
+    await board.until(lambda: bool(board.memory.running))
+    board.finish()
+    await ear.until(TOPICS.state, lambda said: plays(said) and said["data"]["machine"]["sorting"] is None)
+    board.sorted_set = 0  # somebody has mixed the tiles
+    return state
+
+
+async def look(broker: PrivateBroker, ear: Ear, id: str, epoch: int = 1, **params: Any) -> dict[str, Any]:
+    """What the seat S is shown that looks at something."""
+    body = {"id": id, "epoch": epoch, "want": "", "action": "look", "params": params}
+    await say(broker, f"{TABLE}-S", TOPICS.seat_input("S"), body)
+    assert (await ear.answer("S", id))["ok"]
+    sheet: dict[str, Any] = ear.latest[TOPICS.seat("S")]["data"]["me"]["sheet"]
+    return sheet
+
+
+async def test_an_evening_that_is_over_leaves_nothing_at_the_seats_and_the_next_begins_anew(
+    parlor: Parlor, running: Running, broker: PrivateBroker, ear: Ear, board: Board, settings: Settings
+) -> None:
+    """The seats' topics are emptied, and stay so over a start, until the parlor opens the table for the next party."""
+    await parlor.does("open", names={"E": "阿明", "W": "小 林"})
+    state = await begun_and_ended(parlor, broker, ear, board)
+    assert [state["data"]["match"]["players"][seat]["name"] for seat in "ESWN"] == ["阿明", "", "小 林", ""]
+    assert not running.daemon._offer.terms.names, "people may have changed seats: those who have a name keep it"
+    assert "阿明" in (await look(broker, ear, "m", what="match"))["text"]
+    again = await begun_and_ended(parlor, broker, ear, board, 2)
+    assert again["data"]["match"]["players"]["E"]["name"] == "阿明" and again["data"]["match"]["evening"]
+    await parlor.does("end")
+    await ear.emptied(*SEAT_TOPICS)
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "idle")
+    assert (state["data"]["match"], state["data"]["result"], state["data"]["use"]) == (None, None, "free")
+    assert (state["data"]["hand"], state["data"]["hands"], state["data"]["dealer"]) == (0, 0, None)
+    await running.end()
+    later = await begin(settings)
+    await ear.until(TOPICS.state, lambda said: said["epoch"] == 2 and said["data"]["machine"]["link"] == "up")
+    assert ear.empty.issuperset(SEAT_TOPICS)
+    await parlor.does("open", epoch=2)
+    view = await ear.until(TOPICS.seat("S"), lambda view: view["epoch"] == 2)
+    (want,) = view["data"]["me"]["wants"]
+    assert (want["verb"], want["params"]["fresh"]) == ("start", False)
+    assert view["data"]["match"] is None and view["data"]["me"]["sheet"] is None
+    third = await begun_and_ended(parlor, broker, ear, board, 3, 2)
+    match = third["data"]["match"]
+    assert {player["name"] for player in match["players"].values()} == {""} and not match["evening"]
+    assert (await look(broker, ear, "old", 2, what="match", match=1))["missing"] == "no_record"
+    assert "阿明" not in (await look(broker, ear, "new", 2, what="match"))["text"]
+    await later.end()
+
+
+async def test_a_closed_table_asks_for_what_only_people_can_do(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    view = await ear.until(TOPICS.seat("E"), lambda view: "start" in asked(view))
+    (want,) = view["data"]["me"]["wants"]
+    await parlor.does("open")
+    await parlor.does("end")
+    await ear.emptied(*SEAT_TOPICS)
+    body = {"id": "sly", "epoch": 1, "want": want["id"], "action": "start", "params": {}}
+    await say(broker, f"{TABLE}-E", TOPICS.seat_input("E"), body)
+    await parlor.does("park")
+    await ear.until(TOPICS.seat("N"), lambda view: asked(view) == {"parked"})
+    assert (await ear.answer("E", "sly"))["code"] == "table_locked", "a press that was on its way begins nothing"
+    await press(broker, ear, "N", "on", "parked", "unpark")
+    await ear.emptied(*SEAT_TOPICS)
+    await parlor.does("start_match", hands=4)
+    await ear.until(TOPICS.seat("N"), lambda view: asked(view) == {"start"})
+
+
+async def test_at_a_table_that_nobody_opened_the_next_party_says_so_or_the_parlor_does(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    await begun_and_ended(parlor, broker, ear, board)
+    view = await ear.until(TOPICS.seat("E"), lambda view: asked(view) == {"start"})
+    assert view["data"]["me"]["wants"][0]["params"]["fresh"], "another party may sit down"
+    same = await begun_and_ended(parlor, broker, ear, board, 2)
+    assert same["data"]["match"]["evening"]
+    other = await begun_and_ended(parlor, broker, ear, board, 3, fresh=True)
+    assert not other["data"]["match"]["evening"]
+    await parlor.does("end")
+    await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "idle")
+    view = await ear.until(TOPICS.seat("E"), lambda view: view["data"]["match"] is None)
+    assert asked(view) == {"start"}, "it need not be opened"
+    assert await parlor.refused("end") == "no_match"
+    await begun_and_ended(parlor, broker, ear, board, 4)
+    await parlor.does("start_match", names={"N": "Li"})
+    await parlor.does("end")
+    assert ear.latest[TOPICS.state]["data"]["match"]["number"] == 4, "the offer alone is withdrawn"
+    bad = await parlor.asks("open", names={"N": "\n"})
+    assert (bad["outcome"], bad["code"], bad["field"]) == ("rejected", "bad_value", "args.names")
+    await parlor.does("open")
+    await ear.until(TOPICS.state, lambda said: said["data"]["match"] is None and said["data"]["use"] == "open")
 
 
 async def test_a_pause_is_shown_and_taken_back(parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board) -> None:

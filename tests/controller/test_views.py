@@ -78,7 +78,7 @@ def test_what_is_bid_lies_open_from_its_word_to_the_settlement(sensing: str) -> 
 
 
 def test_from_the_second_match_on_the_sums_of_the_evening_are_public() -> None:
-    walker = Walker("classic-xiamen-144", sensing="none", hands=2, seed=5)
+    walker = Walker("classic-xiamen-144", sensing="none", hands=2, seed=6)
     walker.run()
     first = public_view(walker.state, LIVE)["match"]
     assert (first["evening"], first["evening_bonus"]) == ({}, {})

@@ -148,7 +148,7 @@ def _dice_pad(seat: str) -> View:
     view = _deal_roll(seat)
     view["dice"]["state"] = "entering"
     view["me"]["wants"] = []
-    return _want(view, "dice", ["dice"], purpose="deal", nth=1) if seat == "E" else view
+    return _want(view, "dice", ["dice", "cocked"], purpose="deal", nth=1) if seat == "E" else view
 
 
 def _dice_check(seat: str) -> View:

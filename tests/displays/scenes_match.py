@@ -147,6 +147,26 @@ def _start_whole(seat: str) -> View:
     )  # fmt: skip
 
 
+def _start_again(seat: str) -> View:
+    """Behind the second match of an evening, at a table that no parlor opens: the same party, or another one."""
+    view = _start_whole(seat)
+    points = {"E": 24, "S": -13, "W": 31, "N": -42}
+    evening = {str(n): amount for n, amount in enumerate(points.values(), 1)}
+    view |= {"phase": "ended", "match": match(number=2, stage="ended", ended="hands", evening=evening)}
+    start = view["me"]["wants"][0]
+    start |= {"id": "24.start-0.1", "params": {**start["params"], "fresh": True}}
+    return view
+
+
+def _seats_back(seat: str) -> View:
+    """A booking was taken back behind a swap: E and W sit where they sat in the hand before it is told anew."""
+    view = _between(seat, "settle")
+    before = {"E": "3", "S": "2", "W": "1", "N": "4"}
+    view["result"] = None
+    view["match"]["players"] = {one: {"id": player, "name": ""} for one, player in before.items()}
+    return want(view, "seats", ["ok"], seats={"E": "1", "S": "2", "W": "3", "N": "4"}, before=before)
+
+
 def _seat_roll(seat: str) -> View:
     view = base(seat)
     view |= {"phase": "seating", "hand": 1, "dealer": None, "streak": 0, "base": None, "wall": None, "left": None}
@@ -214,7 +234,7 @@ SCENES: dict[str, Callable[[str], View]] = {
     "objection": partial(_book, steps=OBJECTED),
     "vote": partial(_book, steps=VOTED),
     "undoable": _undoable, "undo_asked": _undo_asked, "end_offered": _end_offered, "end_asked": _end_asked,
-    "swap": _swap, "start_whole": _start_whole,
+    "swap": _swap, "start_whole": _start_whole, "start_again": _start_again, "seats_back": _seats_back,
     "seat_roll": _seat_roll, "swap_roll": _swap_roll, "seats": _seats, "floor_paused": _floor_paused,
     "parked": _parked, "locked": _locked, "drawn_result": _drawn_result,
 }  # fmt: skip

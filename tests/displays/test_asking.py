@@ -134,29 +134,45 @@ def test_a_new_epoch_forgets_what_was_pressed(page: Page) -> None:
     assert first["id"] != second["id"]
 
 
-def test_the_dice_pad_sends_what_was_chosen(page: Page) -> None:
+def test_the_dice_pad_sends_both_dice_with_one_touch(page: Page) -> None:
+    """Every throw of two dice has its own key, the larger die first; a second touch of it says nothing more."""
     show(page, "dice_pad")
-    assert page.is_disabled(PRIMARY)
-    page.locator(".dice-row").nth(0).locator("button").nth(4).click()
-    page.locator(".dice-row").nth(1).locator("button").nth(0).click()
-    assert text(page, PRIMARY) == "确定 5+1"
-    show(page, "dice_pad")  # the same view again, as every 3 s: the choice stays
-    page.click(PRIMARY)
-    assert sent(page)[0]["params"] == {"dice": [5, 1]}
+    throws = [[high, low] for high in range(1, 7) for low in range(1, high + 1)]
+    assert sorted(each(page, ".dice-choice", "data-dice")) == [f"{high}+{low}" for high, low in throws]
+    for high, low in throws:
+        show(page, "idle")
+        page.evaluate("harness.sent.length = 0")
+        show(page, "dice_pad")
+        key = page.locator(f'[data-dice="{high}+{low}"]')
+        assert key.locator(".die").evaluate_all("dice => dice.map(die => die.dataset.pips)") == [str(high), str(low)]
+        key.click()
+        key.click()
+        (said,) = sent(page)
+        assert (said["want"], said["action"], said["params"]) == ("3.dice-0.1", "dice", {"dice": [high, low]})
 
 
-def test_another_throw_begins_with_an_empty_pad(page: Page) -> None:
+def test_a_slip_on_the_dice_pad_is_taken_back_by_who_made_it_or_objected_to(page: Page) -> None:
     view = show(page, "dice_pad")
-    for row in (0, 1):
-        page.locator(".dice-row").nth(row).locator("button").nth(4).click()
+    page.click('[data-dice="5+1"]')
+    for seat, words in (("E", "我输错了"), ("S", "不对"), ("W", "不对"), ("N", "不对")):
+        page.evaluate("harness.reset()")
+        show(page, "dice_check", seat)
+        page.locator("#panel .press", has_text=words).click()
+        assert [one["action"] for one in sent(page)] == ["object"]
+    # Asked for anew, the same throw may be said again.
     view["me"]["wants"][0]["id"] = "3.dice-0.2"
     put(page, view, "E")
-    assert page.is_disabled(PRIMARY)
+    page.evaluate("harness.sent.length = 0")
+    page.click('[data-dice="5+1"]')
+    assert [(one["want"], one["params"]) for one in sent(page)] == [("3.dice-0.2", {"dice": [5, 1]})]
 
 
 def test_dice_of_a_power_cut_can_be_entered_by_who_saw_them(page: Page) -> None:
     show(page, "dice_lost", "N")
     assert "南家说 5+1" in text(page, ".hint") and "西家没看见" in text(page, ".hint")
+    page.click('[data-dice="5+1"]')
+    assert (sent(page)[0]["action"], sent(page)[0]["params"]) == ("dice", {"dice": [5, 1]})
+    page.evaluate("harness.sent.length = 0")
     page.get_by_text("都没看见", exact=True).click()
     assert (sent(page)[0]["action"], sent(page)[0]["params"]) == ("nobody", {})
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from engine import book as books
+from engine.ruleset import load_ruleset
 from protocol.mqtt.actions import ACTIONS
 from tests.displays import scenes, scenes_match, scenes_play
 from tests.displays.browser import LANGUAGES, each, put, show, speak, style, text
@@ -585,6 +586,27 @@ def test_the_book_takes_what_the_display_sends(page: Page) -> None:
     assert book.stage == "closed" and book.closed is not None
 
 
+def test_no_counter_goes_further_than_the_book_takes(page: Page) -> None:
+    """R36: the bid that is put right after the hand ends at the hand's 底, whatever was bid; golds end at four."""
+    book = books.begin(load_ruleset(scenes_match.QUANZHOU), "E", "3p", 1, stage="entry")
+    book = books.fold(book, books.decide(book, "E", "win", {"way": "zimo"}))
+    for _ in range(100):
+        view = scenes.scene("entry_hardness", "S")
+        (ask,) = [one for one in books.asks(book) if one.seat == "S"]
+        (want,) = view["me"]["wants"]
+        want["params"] = dict(ask.params)
+        put(page, view, "S")
+        page.evaluate("harness.sent.length = 0; harness.reset()")
+        left = page.locator('#panel [data-step$="+"]:enabled')
+        if not left.count():
+            break
+        left.first.click()
+        ((action, params),) = sent(page)
+        book = books.fold(book, books.decide(book, "S", action, params))
+    said = book.first.seats["S"]
+    assert (said.golds, said.bid) == (4, 20), said
+
+
 # -- between hands -----------------------------------------------------------------------------------------------------
 
 
@@ -597,6 +619,25 @@ def test_a_match_is_agreed_on_before_it_starts(page: Page) -> None:
     assert said == [
         ("start", {"rules": "new-xiamen-120", "layout": "zhitui", "hands": 16, "minutes": 30, "seats": "dice"})
     ]
+
+
+def test_another_party_says_that_it_is_one_before_it_starts(page: Page) -> None:
+    agreed = {"rules": "new-xiamen-120", "layout": "zhitui"}
+    fresh(page, "start_again")
+    assert touch(page, PRIMARY[7:]) == [("start", agreed)]
+    fresh(page, "start_again")
+    assert touch(page, button("我们是新的一桌")) == [], "a slip puts nobody's scores away"
+    assert "不再显示" in text(page, "#panel")
+    assert touch(page, button("还是刚才那桌"), PRIMARY[7:]) == [("start", agreed)]
+    fresh(page, "start_again")
+    assert touch(page, button("我们是新的一桌"), PRIMARY[7:]) == [("start", {**agreed, "fresh": True})]
+    fresh(page, "start_whole")
+    assert not page.locator("#panel button:has-text('新的一桌')").count(), "nobody has played here"
+
+
+def test_who_has_swapped_seats_goes_back_before_the_hand_is_told_anew(page: Page) -> None:
+    fresh(page, "seats_back")
+    assert "换过的位子先换回来" in text(page, "#panel") and touch(page, PRIMARY[7:]) == [("ok", {})]
 
 
 def test_a_booking_is_taken_back_by_two_seats(page: Page) -> None:

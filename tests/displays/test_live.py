@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import operator
 import re
+import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -203,10 +205,18 @@ async def test_a_table_that_cannot_start_says_so_at_its_displays(site: Site, tmp
     await site.available("fault", epoch=4, reason="disk_read_only")
     page = await site.paired("E")
     await cover(page, "unstartable")
-    await expect(page.locator("#cover")).to_contain_text("请叫店家")
+    hint = page.locator("#cover .cover-hint")
+    await expect(hint).to_have_text("机器写不进存储，暂停；请叫店家，牌不用动")
+    for epoch, reason, words in (
+        (5, "disk_full", "机器存满了，暂停；请叫店家清理，牌不用动"),
+        (6, "disk_error", "机器存储出错，暂停；请叫店家，牌不用动"),
+        (7, "journal_unusable", "机器的记录打不开；请叫店家，牌不用动"),
+    ):
+        await site.available("fault", epoch=epoch, reason=reason)
+        await expect(hint).to_have_text(words)
     await page.screenshot(path=tmp_path / "unstartable.png")
-    await site.available("ready", epoch=5)
-    await told(site, page, scenes.scene("taking", "E"), epoch=5)
+    await site.available("ready", epoch=8)
+    await told(site, page, scenes.scene("taking", "E"), epoch=8)
     await cover(page, None)
 
 
@@ -264,6 +274,24 @@ async def test_an_unpaired_page_shows_a_code_that_is_confirmed_at_the_table(site
     assert await page.evaluate("localStorage.getItem('kaijin.pairing.W')") is None
 
 
+async def test_a_table_closed_for_the_evening_says_so_and_the_page_goes_on_when_it_is_opened(site: Site) -> None:
+    """The seats' topics are emptied, again every few seconds: displays stay paired, one switched on then too."""
+    page = await site.paired("S")
+    await told(site, page, scenes.scene("ended", "S"))
+    await site.table.publish(TOPICS.seat("S"), b"", qos=1, retain=True)
+    await cover(page, "ended")
+    await expect(page.locator(".cover-title")).to_have_text("今天打完了，辛苦各位")
+    await page.reload()
+    await cover(page, "connecting")
+    await site.table.publish(TOPICS.seat("S"), b"", qos=1, retain=True)
+    await cover(page, "ended")
+    assert await page.evaluate("localStorage.getItem('kaijin.pairing.S')") is not None
+    await site.say(scenes.scene("start_whole", "S"))
+    await cover(page, None)
+    await expect(page.locator("#panel")).to_have_attribute("data-verb", "start")
+    await expect(page.locator(".result")).to_be_hidden()
+
+
 async def test_the_wall_view_reads_the_public_state(site: Site) -> None:
     page = await site.page()
     await page.goto(f"{site.server.url}/wall#seat=view&token={site.server.tokens.make('view')}")
@@ -318,7 +346,7 @@ EVENING = (
 
 @pytest.mark.timeout(180)
 async def test_an_evening_of_messages_through_the_broker_leaves_nothing_behind(site: Site) -> None:
-    """Views of every room by the thousand, with presses on the way: neither memory nor the page grows."""
+    """F16: hours of views of every room at speed, with presses on the way: neither memory nor the page grows."""
     await site.available("ready")
     page = await site.paired("E")
     await told(site, page, scenes.scene("taking", "E"))
@@ -331,7 +359,7 @@ async def test_an_evening_of_messages_through_the_broker_leaves_nothing_behind(s
         heap = await session.send("Runtime.getHeapUsage")
         return int(heap["usedSize"]), int(counters["nodes"]), int(counters["jsEventListeners"])
 
-    async def play(rounds: int) -> tuple[int, int, int]:
+    async def play(rounds: int) -> None:
         for number in range(rounds):
             view = scenes.scene(EVENING[number % len(EVENING)], "E") | {"hand": number // len(EVENING) + 1}
             for want in view["me"]["wants"]:
@@ -341,12 +369,22 @@ async def test_an_evening_of_messages_through_the_broker_leaves_nothing_behind(s
                 await page.evaluate("document.querySelector('#panel .press:not(:disabled)')?.click()")
         await site.say(scenes.scene("flowers", "E") | {"hand": rounds})
         await expect(page.locator(".say")).to_have_text("有花请点一下，从牌尾补一张", timeout=60_000)
-        # The browser frees what is unused when it likes: the least of a few looks is what is held.
-        heaps, nodes, listeners = zip(*[await in_use() for _ in range(6)], strict=True)
-        return min(heaps), min(nodes), min(listeners)
 
-    heap, nodes, listeners = await play(20 * len(EVENING))
-    heap_after, nodes_after, listeners_after = await play(60 * len(EVENING))
-    assert heap_after <= heap * 1.15, (heap, heap_after)
+    async def held(most: tuple[float, ...] = ()) -> tuple[int, int, int]:
+        """What is unused is freed at leisure: the least of a few looks, of more where it is beyond `most`."""
+        looks = [await in_use() for _ in range(6)]
+        until = time.monotonic() + 20
+        while True:
+            heaps, nodes, listeners = zip(*looks, strict=True)
+            least = (min(heaps), min(nodes), min(listeners))
+            if not most or all(map(operator.le, least, most)) or time.monotonic() > until:
+                return least
+            looks.append(await in_use())
+
+    await play(20 * len(EVENING))
+    heap, nodes, listeners = await held()
+    await play(60 * len(EVENING))
+    heap_after, nodes_after, listeners_after = await held((heap * 1.1, nodes * 1.1, listeners * 1.1))
+    assert heap_after <= heap * 1.1, (heap, heap_after)
     assert nodes_after <= nodes * 1.1, (nodes, nodes_after)
     assert listeners_after <= listeners * 1.1, (listeners, listeners_after)

@@ -289,14 +289,15 @@ class TestCourse:
         found.do(i.BookPlayed(won("E", "zimo")))
         assert found.match.ended == "hands"
 
-    def test_not_after_somebody_moved_and_not_twice(self) -> None:
+    def test_everybody_sits_as_he_sat_in_that_hand_and_not_twice(self) -> None:
         found = session("bijin-xiamen-144")
         assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
+        seats = dict(found.match.seats)
         found.win("S")
         found.do(i.Swap("bao", "win", (1, 1)))
-        assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
-        found.win("S")
+        assert found.match.seats != seats
         found.do(i.TakeBack())
+        assert found.match.seats == seats and not found.match.swaps_used
         assert found.refused(i.TakeBack()) == ("cannot_undo", "P5")
 
     @pytest.mark.parametrize(

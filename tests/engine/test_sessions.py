@@ -11,6 +11,8 @@ from engine import events as e
 from engine import inputs as i
 from engine.match.statistics import figures, history
 from engine.match_wants import to_decide
+from engine.snapshots import decode as thaw
+from engine.snapshots import encode as freeze
 from engine.state import PHASES
 from engine.table import Refused, decide, wants
 from engine.tiles import SEATS
@@ -151,7 +153,7 @@ def test_a_throw_says_with_whom_one_changes_places(phase: str, dice: tuple[int, 
         assert table.prompt("roll").seat == table.state.dealer
     mine = table.state.session.seat_of("1")
     assert set(table.prompts("swap")) == set(SEATS) - {mine}, "once a match"
-    assert not table.prompts("undo"), "what was booked before stands"
+    assert set(table.prompts("undo")) == set(SEATS), "what was booked before may still be taken back"
     table.go("play")
     assert table.points()["2"] == 6
 
@@ -531,3 +533,89 @@ def test_two_seats_end_a_match_that_no_parlor_ends() -> None:
     while table.state.phase != "ended":
         table.step()
     assert len(table.state.session.book) == booked + 1 and table.state.session.ended == "agreed"
+
+
+# --- one evening after the other --------------------------------------------------------------------------------------
+
+
+def played(*, fresh: bool = False, end: bool = False) -> Told:
+    """A match of one hand that S has won, and a second, of the same evening or of the next, that E has won."""
+    table = Told(NEW, hands=1, names={"E": "阿明", "S": "阿芳"})
+    table.run(lambda state: state.phase == "play")
+    table.won("S", "zimo")
+    table.go("ended")
+    if end:
+        table.feed(i.EndEvening())
+    table.sets, table.fresh, table.names = table.state.sets or table.sets, fresh, {}
+    table.start()
+    table.go("play")
+    table.won("E", "zimo")
+    table.go("ended")
+    return table
+
+
+@pytest.mark.parametrize("how", [{"fresh": True}, {"end": True}])
+def test_another_party_finds_nothing_of_the_one_before(how: dict[str, bool]) -> None:
+    table = played(**how)
+    session = table.state.session
+    assert (session.match, session.before) == (2, 1), "records are kept by the number of their match"
+    assert [(one.match, one.points["1"]) for one in history(session, "1")] == [(2, 12)]
+    theirs = figures(session, "2")
+    assert (theirs.points, theirs.best, theirs.hands) == (-4, None, 1)
+    assert {player.name for player in session.players} == {""}
+    assert table.points() == {"1": 12, "2": -4, "3": -4, "4": -4}
+    assert table.state.gold_history == (table.state.gold_history[-1],), "R9: a gold of theirs counts for nobody else"
+    assert sum(isinstance(event, e.EveningEnded) for event in table.events) == 1
+
+
+def test_the_same_party_goes_on_with_its_history_and_names() -> None:
+    session = played().state.session
+    assert [one.match for one in history(session, "1")] == [1, 2] and session.before == 0
+    assert [player.name for player in session.players] == ["阿明", "阿芳", "", ""]
+
+
+def test_an_evening_that_is_over_leaves_a_table_that_nobody_has_used() -> None:
+    table = Told(NEW, hands=1)
+    assert not table.feed(i.EndEvening()), "there was none"
+    table.run(lambda state: state.phase == "play")
+    assert refused(table, i.EndEvening()).code == "match_running"
+    table.won("S", "zimo")
+    table.go("ended")
+    before = table.state
+    assert table.prompts("undo") and table.feed(i.EndEvening())
+    state = table.state
+    assert (state.phase, state.result, state.undoable, state.play.rolls) == ("idle", None, None, ())
+    assert (state.sets, state.hand, state.centre, state.session.match) == (before.sets, before.hand, "down", 1)
+    assert table.asked() == {"start"}
+    assert not table.feed(i.EndEvening())
+
+
+def test_a_sort_goes_on_behind_the_end_of_the_evening() -> None:
+    """What the machine does is not the party's: it is brought to its end, also where it fails on the way."""
+    table = Told(NEW, hands=1, sets=("inside",))
+    table.run(lambda state: state.phase == "play")
+    table.hold_sort = 1
+    table.won("S", "zimo")
+    table.go("ended")
+    sort = table.operation("sort")
+    table.feed(i.EndEvening())
+    assert table.operation("sort").id == sort.id
+    table.feed(i.OperationFailed(str(sort.id), "motor_stall"))
+    table.press("N", "retry", "retry")
+    again = table.operation("sort")
+    assert str(again.id) != str(sort.id)
+    table.feed(i.OperationDone(str(again.id), {"tiles": dict.fromkeys(SEATS, 30)}))
+    assert table.state.sort is None and table.asked() == {"start"}
+    assert thaw(freeze(table.state)) == table.state
+
+
+def test_who_has_lost_everything_is_offered_no_swap_where_that_ends_the_match() -> None:
+    """R2, R41: without `debt` nobody goes on with nothing; the second swap of `after_losses` is for games with it."""
+    table = Told(NEW, hands=0)
+    table.run(lambda state: state.phase == "play")
+    for _ in range(3):
+        table.won("S", "sanyou", golds=1)
+    assert table.state.session.ended == "empty" and table.state.session.chips["1"] == 0
+    assert not table.prompts("swap")
+    table.go("ended")
+    assert not table.prompts("swap")

@@ -64,7 +64,8 @@ def test_a_lost_throw_is_settled_by_witnesses_and_never_thrown_again_unasked() -
     walker.feed(i.OperationUnknown(str(throw.id)))
     assert not [want for want in wants(walker.state) if want.kind == "operation" and want.verb == "dice_roll"]
     asked = prompts(walker, "dice_lost")
-    walker.feed(i.SeatAction("E", str(asked["E"].id), "dice", {"dice": [3, 4]}))
+    # Which die is named first means nothing.
+    walker.feed(i.SeatAction("E", str(asked["E"].id), "dice", {"dice": [4, 3]}))
     walker.feed(i.SeatAction("S", str(asked["S"].id), "dice", {"dice": [3, 5]}))
     assert walker.state.play.roll is not None and walker.state.play.roll.stage == "lost"
     walker.feed(i.SeatAction("W", str(asked["W"].id), "dice", {"dice": [3, 4]}))

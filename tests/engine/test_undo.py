@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine import events as e
@@ -114,14 +116,89 @@ def test_not_after_the_deal_roll_has_begun_nor_when_it_counts() -> None:
     assert table.state.undoable is not None and table.state.undoable.hand == table.state.hand - 1
 
 
-def test_not_after_a_swap() -> None:
+def swapped(table: Told, seat: str = "W", dice: tuple[int, int] = (1, 1)) -> None:
+    """A seat uses its right to swap after a win, and everybody sits down."""
+    table.press(seat, "swap", "swap", right="win")
+    assert not table.prompts("undo"), "first the throw"
+    table.press(seat, "roll", "roll")
+    table.feed(i.OperationDone(str(table.operation("dice_roll").id), {"dice": list(dice), "quality": "clean"}))
+    if table.prompts("seats"):
+        table.press(seat, "seats", "ok")
+
+
+@pytest.mark.parametrize("phase", ["sorting", "lift", "push_in", "row", "deal_roll"])
+def test_a_swap_makes_no_booking_final(phase: str) -> None:
+    """P5, R2: the swap is undone with the booking: all sit where they sat in the hand, and the right is free again."""
+    table = booked("lift" if phase == "push_in" else phase, BIJIN)
+    if phase == "lift":
+        swapped(table, "E", (4, 1))
+    before = dict(table.state.session.seats)
+    swapped(table)
+    moved = dict(table.state.session.seats)
+    assert moved == {**before, "W": before["N"], "N": before["W"]}
+    table.go(phase)
+    used = table.state.session.swaps_used
+    taken_back(table)
+    assert dict(table.state.session.seats) == before and table.points() == dict.fromkeys("1234", 0)
+    assert table.asked() == {"seats", "end"}, "nobody tells the hand from another's seat"
+    assert table.prompt("seats", "W").params == {"seats": before, "before": moved}
+    table.press("S", "seats", "ok")
+    table.tell("W", "win", seat="W", way="zimo")
+    table.agreed()
+    assert table.state.phase == phase and table.points() == {"1": -2, "2": -2, "3": 6, "4": -2}
+    assert ("3", "win") in used and not table.state.session.swaps_used
+    if phase != "push_in":
+        assert set(table.prompts("swap")) == set(SEATS), "the right is free again"
+        swapped(table)
+        assert dict(table.state.session.seats) == moved
+    table.go("play")
+
+
+def test_a_swap_that_moved_nobody_is_free_again_and_nobody_is_asked_to_move() -> None:
     table = booked("lift", BIJIN)
-    table.press("W", "swap", "swap", right="win")
-    assert not table.prompts("undo")
-    table.press("W", "roll", "roll")
-    table.feed(i.OperationDone(str(table.operation("dice_roll").id), {"dice": [1, 1], "quality": "clean"}))
-    table.press("W", "seats", "ok")
-    assert table.state.phase == "lift" and not table.prompts("undo")
+    swapped(table, dice=(4, 5))
+    taken_back(table)
+    assert table.prompts("entry") and not table.prompts("seats")
+    table.agreed()
+    assert set(table.prompts("swap")) == set(SEATS)
+
+
+def test_swaps_before_an_earlier_hand_stay_used() -> None:
+    table = booked("lift", BIJIN)
+    swapped(table, "W")
+    table.go("play")
+    seats = dict(table.state.session.seats)
+    table.won("S", "zimo")
+    table.go("lift")
+    swapped(table, "E")
+    taken_back(table)
+    table.press("S", "seats", "ok")
+    assert dict(table.state.session.seats) == seats and table.state.session.swaps_used == (("3", "win"),)
+
+
+def test_nobody_swaps_while_a_booking_is_doubted() -> None:
+    """One press more would carry people away from the seats of which is spoken."""
+    table = booked("lift", BIJIN)
+    swap = table.prompt("swap", "W")
+    table.press("E", "undo", "undo")
+    assert not table.prompts("swap")
+    assert refused(table, i.SeatAction("W", str(swap.id), "swap", {"right": "win"})).code == "late"
+    table.press("W", "undo", "keep")
+    assert set(table.prompts("swap")) == set(SEATS)
+
+
+def test_no_centre_that_is_to_close_waits_for_a_hand_told_anew() -> None:
+    table = booked("push_in")
+    table.feed(i.Park("power"))
+    assert not table.prompts("undo") and table.timer("park_wait")
+
+
+def test_nothing_is_sorted_below_an_open_centre_while_a_hand_is_told_anew() -> None:
+    table = booked("push_in")
+    taken_back(table)
+    table.state = replace(table.state, sets=tuple("inside" if one != "felt" else one for one in table.state.sets))
+    table.feed(i.Extend(hands=1))
+    assert table.state.sort is None and not [want for want in wants(table.state) if want.kind == "operation"]
 
 
 def test_a_deal_throw_asked_for_anew_is_another_throw() -> None:

@@ -53,6 +53,8 @@ class Walker:
     watch: Watcher | None = None
     minutes: int = 0
     by_dice: bool = False
+    fresh: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -89,6 +91,8 @@ class Walker:
                 hands=self.hands,
                 minutes=self.minutes,
                 by_dice=self.by_dice,
+                fresh=self.fresh,
+                names=dict(self.names),
             )
         )
 

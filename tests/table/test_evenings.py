@@ -56,6 +56,37 @@ async def test_a_match_is_extended_and_ended_by_the_floor(tmp_path: Path) -> Non
     check_book(table.journal)
 
 
+async def test_the_next_evening_finds_nothing_of_the_last(tmp_path: Path) -> None:
+    """Opened, played and closed by the parlor, and opened again for others: theirs is the only match that counts."""
+    async with WholeTable(tmp_path, hands=1, seed=11, people="", autostart=False) as table:
+        await table.command("open", names={"E": "阿明"})
+        table.start_people()
+        await table.stored("MatchEnded", 1, 150)
+        first = await table.ended()
+        assert first["match"]["players"]["E"]["name"] == "阿明"
+        await table.command("end")
+        over = await table.state(lambda data: data["phase"] == "idle")
+        assert (over["match"], over["result"], over["use"]) == (None, None, "free")
+        await emptied(table)
+        await table.command("open")
+        await table.stored("MatchEnded", 2, 150)
+        last = await table.state(lambda data: data["phase"] == "ended" and data["match"]["number"] == 2)
+        assert {player["name"] for player in last["match"]["players"].values()} == {""}
+        assert last["match"]["evening"] == {}
+        assert "阿明" in (await table.command("export", match=1, whole=True))["text"], "its record is kept"
+    assert [(one.match, one.hand) for one in bookings(table.journal)] == [(2, 1)]
+    assert table.count("EveningEnded") == 1
+
+
+async def emptied(table: WholeTable) -> None:
+    """Nothing is kept of any seat: who looks now is told only that there is nothing."""
+    async with asyncio.timeout(30):
+        for seat in "ESWN":
+            async with table.client(seat) as client:
+                await client.subscribe(table.topics.seat(seat), qos=1)
+                assert not (await anext(aiter(client.messages))).payload
+
+
 @pytest.mark.parametrize("sensing", ["none", "full"])
 async def test_a_pause_between_hands_in_which_a_booking_is_taken_back(tmp_path: Path, sensing: str) -> None:
     """Two seats take it back, the hand is agreed on again and booked as it was; the floor lets the match go on."""
