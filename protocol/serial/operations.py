@@ -158,10 +158,13 @@ class OperationMemory:
         so that a step which fails again and again is not taken for one that may have run.
         """
         ended = [op for op, known in self._known.items() if known.result is not None]
-        over = max(0, len(ended) - self._capacity)
-        ended.sort(key=lambda op: not self._is_followed(op))  # stable: otherwise the oldest first
+        over = len(ended) - self._capacity
+        if over <= 0:
+            return
+        behind = self._followed()
+        ended.sort(key=lambda op: op not in behind)  # stable: otherwise the oldest first
         for op in ended[:over]:
-            followed = self._is_followed(op)
+            followed = op in behind
             del self._known[op]
             known = self._forgotten.get(op.journal)
             if not followed and (known is None or op > known):
@@ -169,6 +172,14 @@ class OperationMemory:
                 self._forgotten.move_to_end(op.journal)
                 while len(self._forgotten) > JOURNALS:
                     self._forgotten.popitem(last=False)
+
+    def _followed(self) -> set[OpId]:
+        """The known ids of whose step a later attempt is known."""
+        latest: dict[tuple[int, int, int], int] = {}
+        for op in self._known:
+            step = (op.journal, op.hand, op.step)
+            latest[step] = max(op.attempt, latest.get(step, 0))
+        return {op for op in self._known if op.attempt < latest[op.journal, op.hand, op.step]}
 
     def _is_followed(self, op: OpId) -> bool:
         """Whether a later attempt of the same step is known."""
