@@ -50,12 +50,15 @@ class Bookkeeper:
         self.state = entry.state
         self._elapsed_ms, self._from_mono_ms, self._restarts = 0, entry.state.mark.mono_ms, 0
 
-    def booked(self, steps: Sequence[Step], stamp: Stamp, seal: Seal) -> LedgerEntry | None:
-        """The entry for what has happened at the table; None where it concerns no ledger."""
+    def booked(self, steps: Sequence[Step], stamp: Stamp, seal: Seal, barely: bool = False) -> LedgerEntry | None:
+        """The entry for what has happened at the table; None where it concerns no ledger.
+
+        `barely`: who played, won and lost how much, and nothing that a row can do without.
+        """
         said = [step for step in steps if isinstance(step.event, SessionSaid) and _concerns(step.event.event)]
         if not said:
             return None
-        page = self._page(stamp, seal)
+        page = self._page(stamp, seal, barely)
         for step in said:
             assert isinstance(step.event, SessionSaid)
             page.enter(step.event.event, step)
@@ -92,7 +95,7 @@ class Bookkeeper:
             page.row({"kind": "clock", **told, "first": one.first, "last": one.last})
         return replace(page.entry(), zeros=tuple((one.epoch, zeros[one.epoch]) for one in known))
 
-    def _page(self, stamp: Stamp, seal: Seal) -> _Page:
+    def _page(self, stamp: Stamp, seal: Seal, barely: bool = False) -> _Page:
         """A new page, what runs brought up to this moment."""
         ms, restarts = self._elapsed_ms + max(0, stamp.mono_ms - self._from_mono_ms), self._restarts
 
@@ -106,14 +109,15 @@ class Bookkeeper:
             of_match=on(self.state.of_match),
             of_session=on(self.state.of_session),
         )
-        return _Page(self._journal, state, seal)
+        return _Page(self._journal, state, seal, barely)
 
 
 class _Page:
     """The rows of one transaction, and the state that they lead to."""
 
-    def __init__(self, journal: str, state: LedgerState, seal: Seal) -> None:
+    def __init__(self, journal: str, state: LedgerState, seal: Seal, barely: bool = False) -> None:
         self.state = state
+        self._barely = barely
         self._journal = journal
         self._seal = seal
         self._rows: list[NewRow] = []
@@ -160,10 +164,12 @@ class _Page:
             "session": self.state.session,
             "match": session.match,
             "rules": agreement.rules.name,
-            "options": dict(options),
+            "options": {} if self._barely else dict(options),
             "hands": agreement.hands,
             "minutes": agreement.minutes,
-            "players": [{"id": player.id, "name": player.name[:64]} for player in session.players],
+            "players": [
+                {"id": player.id, "name": "" if self._barely else player.name[:64]} for player in session.players
+            ],
         }
         self.row(begun)
         self.state = replace(
@@ -188,15 +194,17 @@ class _Page:
             "seats": dict(one.seats),
             "dealer": one.dealer,
             "steps": one.steps,
-            "wins": [{"seat": win["seat"], "way": win["way"]} for win in one.wins],
-            "source": one.source,
-            "foul": one.foul,
+            **({} if self._barely else self._how(one)),
             "points": dict(one.points),
             "bonus": dict(one.bonus),
             "next_dealer": one.next_dealer,
             "duration_ms": lasted.ms,
             "restarts": lasted.restarts,
         }
+
+    def _how(self, one: Booking) -> dict[str, Any]:
+        wins = [{"seat": win["seat"], "way": win["way"]} for win in one.wins]
+        return {"wins": wins, "source": one.source, "foul": one.foul}
 
     def _match_ended(self, session: Match, why: str) -> dict[str, Any]:
         standing = [one for one in session.book if one.match == session.match and not one.voided]

@@ -6,12 +6,13 @@ import ctypes
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 ClockState = Literal["synced", "unsynced"]
 
-_TIME_ERROR = 5
-_LOOK_AGAIN_S = 10.0
+_TIME_ERROR: Final = 5
+_IN_NANOSECONDS: Final = 0x2000
+_LOOK_AGAIN_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,10 @@ class SystemClock:
         """Milliseconds since the daemon's start, on one clock for the whole epoch."""
         return int((self._monotonic() - self._began) * 1000)
 
+    def offset_ms(self) -> int | None:
+        """How far the time of day is off, in ms (`kernel_clock_offset_ms`); None while it is not synchronised."""
+        return kernel_clock_offset_ms() if self.stamp().clock == "synced" else None
+
     def stamp(self) -> Stamp:
         """The present moment."""
         now = self._monotonic()
@@ -89,7 +94,34 @@ class SystemClock:
 
 def kernel_clock_state() -> ClockState:
     """What the kernel says of its time of day (`adjtimex`): a board without battery starts unsynced."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    # struct timex is about 208 bytes; all zeros ask without changing anything.
-    answer = libc.adjtimex(ctypes.create_string_buffer(512))
-    return "synced" if 0 <= answer < _TIME_ERROR else "unsynced"
+    return "synced" if 0 <= adjtimex(Timex()) < _TIME_ERROR else "unsynced"
+
+
+def kernel_clock_offset_ms() -> int | None:
+    """How far the time of day is off, as the kernel reckons; None where it does not know.
+
+    What it is still correcting where it is (signed), or its estimated error where that is more: which of the two is
+    kept up depends on who sets the clock.
+    """
+    answer = Timex()
+    if not 0 <= adjtimex(answer) < _TIME_ERROR:
+        return None
+    offset_us = answer.offset / 1000 if answer.status & _IN_NANOSECONDS else answer.offset
+    return round(max(offset_us, answer.esterror, key=abs) / 1000)
+
+
+class Timex(ctypes.Structure):
+    """The beginning of the kernel's `struct timex`; all zeros ask without changing anything."""
+
+    _fields_: ClassVar = [
+        ("modes", ctypes.c_uint), ("offset", ctypes.c_long), ("freq", ctypes.c_long), ("maxerror", ctypes.c_long),
+        ("esterror", ctypes.c_long), ("status", ctypes.c_int), ("rest", ctypes.c_char * 256),
+    ]  # fmt: skip
+    offset: int
+    esterror: int
+    status: int
+
+
+def adjtimex(about: Timex) -> int:
+    """Ask the kernel; negative where it does not answer."""
+    return int(ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(about)))

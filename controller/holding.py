@@ -14,7 +14,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import structlog
 
-from controller.journal import Journal, JournalError
+from controller.journal import Journal, JournalDamaged, JournalError
 from engine import inputs
 
 Work = TypeVar("Work")
@@ -71,7 +71,11 @@ class Holding(Generic[Work]):
             self._let_one_go()
 
     def next(self) -> Work | None:
-        """The oldest input that waited, once inputs are taken again."""
+        """The oldest input that waited, once inputs are taken again. JournalDamaged where the journal is: nobody can
+        store anything in it any more, and only a start salvages it.
+        """
+        if self._journal.damage is not None:
+            raise self._journal.damage
         return self._held.popleft() if self._held and not self.on else None
 
     def close(self) -> None:
@@ -101,6 +105,8 @@ class Holding(Generic[Work]):
             try:
                 if await self._journal.probe():
                     return
+            except JournalDamaged:
+                return
             except JournalError as error:
                 self._log.critical("the disk takes something again, but not this", problem=str(error))
             pause = min(2 * pause, PAUSES_S[1])

@@ -48,6 +48,10 @@ _MOST_ACKS = 32
 _Found = TypeVar("_Found")
 
 
+class LedgerError(Exception):
+    """What has happened cannot be told to the parlor, so it must not be booked."""
+
+
 class Journal(Protocol):
     """The part of the journal that is used here."""
 
@@ -153,7 +157,11 @@ class Ledger:
         return self._keeper
 
     def entry(self, steps: Sequence[Step], stamp: Stamp, seq: int, cause: str | None) -> LedgerEntry | None:
-        """What a transaction that stores these steps brings to the ledger; it must store that too, holding `turn`."""
+        """What a transaction that stores these steps brings to the ledger; it must store that too, holding `turn`.
+
+        Rows that cannot be written whole are written with what was won and lost alone. LedgerError where not even that
+        can be: then nothing may be stored, for what is booked must not be missing from the ledger.
+        """
 
         def seal(data: Mapping[str, Any]) -> bytes:
             return encode(self._publisher.envelope("ledger", data, seq=seq, cause=cause, stamp=stamp))
@@ -161,10 +169,14 @@ class Ledger:
         try:
             return self.keeper.booked(steps, stamp, seal)
         except Exception:
-            # The hand is booked whatever becomes of the row about it; somebody must hear of it.
             self._metrics.failures.inc()
-            self._log.critical("a row of the ledger cannot be written", exc_info=True)
-            return None
+            self._log.critical("a row of the ledger cannot be written whole; it says the least", exc_info=True)
+        try:
+            return self.keeper.booked(steps, stamp, seal, barely=True)
+        except Exception as error:
+            self._metrics.failures.inc()
+            self._log.critical("a row of the ledger cannot be written; nothing is booked", problem=repr(error))
+            raise LedgerError(f"no row can be written: {error!r}") from error
 
     def committed(self, entry: LedgerEntry | None) -> None:
         """An entry is on the disk: it counts, and what it brought is said."""

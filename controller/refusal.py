@@ -14,6 +14,7 @@ from controller.broker_address import BrokerAddress
 from controller.clock import SystemClock
 from controller.epoch import EpochFile
 from controller.journal import JournalError, JournalTaken, JournalUnwritable
+from controller.journal.rows import why_unwritable
 from protocol.mqtt.envelope import Envelope, encode
 from protocol.mqtt.topics import Topics
 
@@ -24,20 +25,25 @@ LITTLE: Final = 64 * 1024
 """With fewer bytes left nothing can be begun on a disk."""
 
 
-def why(error: JournalError, journal: Path) -> str:
+def why(error: JournalError | OSError, journal: Path) -> str:
     """The reason that availability gives for a journal that cannot be used: what is wrong with its disk, else
     `journal_unusable`; empty where another daemon has it, who speaks for the table.
     """
+    if isinstance(error, OSError):
+        return why_unwritable(error)
     if isinstance(error, JournalTaken):
         return ""
     if isinstance(error, JournalUnwritable):
         return error.reason
     folder = journal.parent
-    if folder.is_dir():
-        if os.statvfs(folder).f_flag & os.ST_RDONLY or not os.access(folder, os.W_OK):
-            return "disk_read_only"
-        if shutil.disk_usage(folder).free < LITTLE:
-            return "disk_full"
+    try:
+        if folder.is_dir():
+            if os.statvfs(folder).f_flag & os.ST_RDONLY or not os.access(folder, os.W_OK):
+                return "disk_read_only"
+            if shutil.disk_usage(folder).free < LITTLE:
+                return "disk_full"
+    except OSError as of_the_disk:
+        return why_unwritable(of_the_disk)
     return "journal_unusable"
 
 

@@ -129,8 +129,8 @@ class Reporter:
         return {
             "uptime_s": int(self.uptime),
             "memory_kb": resident_bytes() // 1024,
-            "disk_free_kb": shutil.disk_usage(self._journal.path.parent).free // 1024,
-            "clock_offset_ms": None,
+            "disk_free_kb": _free_kb(self._journal.path.parent),
+            "clock_offset_ms": self._clock.offset_ms(),
             "outbox": self._session.waiting,
             **self._ledger.heartbeat(),
             "links": {Path(line.name).name: _counters(line) for line in self._lines},
@@ -237,6 +237,14 @@ class Reporter:
     def links(self) -> list[dict[str, Any]]:
         """Every line's statistics: totals, a summary, each of the last ten minutes' seconds."""
         return [line.statistics() for line in self._lines]
+
+
+def _free_kb(folder: Path) -> int | None:
+    """Room on the disk; None where a disk that is gone or dying does not tell."""
+    try:
+        return shutil.disk_usage(folder).free // 1024
+    except OSError:
+        return None
 
 
 def resident_bytes() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -85,23 +86,27 @@ def check_rules(settings: Settings) -> None:
 
 async def start(settings: Settings, address: BrokerAddress, adopt: bool) -> Start:
     """Fold the journal and begin an epoch: the highest of journal, the file beside it and the broker, plus one."""
-    beside = await asyncio.to_thread(read_epoch_file, settings.journal.path)
+    keep = settings.journal
+    beside = await asyncio.to_thread(read_epoch_file, keep.path)
     retained = asyncio.create_task(_retained_epoch(address, Topics(settings.table.id).birth))
+    opened: list[Journal] = []
     try:
-        keep = settings.journal
         keeping = Keeping(keep.keep_days, keep.keep_mb, keep.on_error == "go_on")
-        journal, state = await asyncio.to_thread(open_journal, settings.journal.path, fold_events, thaw, keeping)
-    except JournalError as error:
-        if reason := refusal.why(error, settings.journal.path):
-            await refusal.say(address, settings.table.id, (beside, await retained), reason)
-        retained.cancel()
-        raise StartError(str(error)) from None
-    _tell_opening(journal)
-    known = await retained
-    try:
+        journal, state = await asyncio.to_thread(open_journal, keep.path, fold_events, thaw, keeping)
+        opened.append(journal)
+        known = await retained
+        notice_older_state(journal, beside, known)
+        _tell_opening(journal)
         return _begin(journal, state, beside, known, adopt)
-    except JournalError as error:
+    except (JournalError, OSError) as error:
+        if reason := refusal.why(error, keep.path):
+            await refusal.say(address, settings.table.id, (beside, await retained), reason)
+        for journal in opened:
+            with contextlib.suppress(Exception):
+                await journal.close()
         raise StartError(str(error)) from None
+    finally:
+        retained.cancel()
 
 
 def thaw(body: Mapping[str, Any]) -> State:
@@ -123,11 +128,24 @@ def fold_events(events: Iterator[StoredEvent], since: State | None = None) -> St
     return state
 
 
+def notice_older_state(journal: Journal, beside: EpochFile | None, retained: int | None) -> None:
+    """The broker knows a later start than the journal and the file beside it, which were never behind it: the whole
+    folder is an older state, put back. What it gave out since under its id is not known, so it goes on under another.
+    """
+    opening = journal.opening
+    known = max(journal.epoch, beside.epoch if beside is not None else 0)
+    new_already = opening.fresh or opening.copied or opening.salvaged in ("part", "none")
+    if retained is not None and retained > known and not new_already:
+        journal.take_new_id()
+
+
 def _begin(journal: Journal, state: State, beside: EpochFile | None, retained: int | None, adopt: bool) -> Start:
     opening = journal.opening
     epoch = next_epoch(journal.epoch, beside, retained)
     boot: Boot = "recovered" if opening.lost or opening.damaged else "restart"
-    if epoch is None and opening.damaged is None and opening.fresh:
+    # A first start that was cut off has left a journal in which nothing has happened.
+    unused = opening.fresh or not (journal.epoch or journal.last_event)
+    if epoch is None and opening.damaged is None and unused:
         epoch, boot = 1, "cold"
     elif epoch is None and adopt:
         epoch, boot = 1, "adopted"

@@ -30,6 +30,7 @@ from controller.journal.rows import (
     JournalUnwritable,
     Keeping,
     Opening,
+    last_event,
     meta_of,
     put_meta,
     scalar,
@@ -279,7 +280,8 @@ def _identity(connection: sqlite3.Connection, beside: EpochFile | None) -> tuple
     meta = meta_of(connection)
     known = meta.get("journal_id")
     copied = False
-    if known is not None:
+    # One that no start was ever noted in was cut off while it was begun: there is nothing that could be copied.
+    if known is not None and ("epoch" in meta or last_event(connection)):
         copied = beside is None or beside.journal != known or beside.epoch > int(meta.get("epoch", "0"))
     if known is None or copied:
         known = f"{secrets.randbits(64):016x}"

@@ -70,6 +70,13 @@ def why_unwritable(error: sqlite3.Error | OSError) -> str:
     return "disk_error"
 
 
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether an error says that the file is not what was written to it: another try will come to the same."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    # What is asked for is always there in a journal, unless its first page is lost.
+    return name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or (name == "SQLITE_ERROR" and "no such" in str(error))
+
+
 @dataclass(frozen=True, slots=True)
 class NewEvent:
     """An event to be stored."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
@@ -21,6 +23,7 @@ from controller.journal.loading import load_events
 from controller.journal.pruning import matches_begun, prune, prune_published
 from controller.journal.rows import (
     TRANSACTION,
+    JournalDamaged,
     JournalError,
     JournalUnwritable,
     Keeping,
@@ -29,6 +32,7 @@ from controller.journal.rows import (
     Opening,
     StoredEvent,
     StoredPublished,
+    is_damage,
     last_event,
     meta_of,
     plain_json,
@@ -61,7 +65,8 @@ class Journal:
 
     What the disk does not take is not stored: `append` raises JournalUnwritable, everything else waits until it can be
     written. With `keeping.go_on` it is kept in memory instead, up to a bound, and stored in its order later. `trouble`
-    says why nothing can be written, one of `DISK_REASONS`, and is empty while all is well.
+    says why nothing can be written, one of `DISK_REASONS`, and is empty while all is well. A file that is found not to
+    be what was written to it raises JournalDamaged, whatever was asked, and is `damage`: it is salvaged at a start.
     """
 
     def __init__(
@@ -72,8 +77,9 @@ class Journal:
         self.opening = opening
         self.journal_id = journal_id
         self.trouble = ""
+        self.damage: JournalDamaged | None = None
         self.on_trouble: Callable[[], None] = lambda: None
-        """Called in the loop when `trouble` has changed."""
+        """Called in the loop when `trouble` or `damage` has changed."""
         self._lock = lock
         self._writer = writer
         self._keeping = keeping
@@ -132,12 +138,33 @@ class Journal:
         """A value noted earlier."""
         return self._notes.get(key, default)
 
+    def notes(self) -> dict[str, str]:
+        """All that is noted."""
+        return dict(self._notes)
+
     def load(self) -> Iterator[StoredEvent]:
         """Every event, oldest first. JournalDamaged when one cannot be read or is missing."""
         return load_events(self._writer.connection)
 
+    def take_new_id(self) -> None:
+        """Go on as a copy does: ids and numbers that this journal has given count as another's. For the start only.
+
+        Blocks; JournalUnwritable where that cannot be stored.
+        """
+        new = secrets.randbits(64)
+        noted = {"journal_id": f"{new:016x}", "copied_from": f"{self.journal_id:016x}"}
+        self._writer.transact(lambda connection: put_meta(connection, noted), needed=True)
+        self.journal_id = new
+        self._notes.update(noted)
+        salvaged = self.opening.salvaged
+        self.opening = replace(self.opening, copied=True, salvaged="part" if salvaged == "whole" else salvaged)
+        self._begin_twin()
+
     def begin_epoch(self, epoch: int) -> None:
-        """Note the epoch of this start in the journal and then in the file beside it. Blocks; for the start only."""
+        """Note the epoch of this start in the journal and then in the file beside it. For the start only.
+
+        Blocks; JournalUnwritable where either cannot be stored.
+        """
         self._notes["epoch"] = str(epoch)
         self._writer.transact(lambda connection: put_meta(connection, {"epoch": str(epoch)}), needed=True)
         beside = EpochFile(journal=f"{self.journal_id:016x}", epoch=epoch)
@@ -145,10 +172,16 @@ class Journal:
             write_epoch_file(self.path, beside)
         except OSError as error:
             if not self._writer.free_ballast():
-                raise JournalUnwritable(why_unwritable(error), f"{self.path}: {error.strerror or error}") from None
-            write_epoch_file(self.path, beside)
+                raise self._no_epoch_file(error) from None
+            try:
+                write_epoch_file(self.path, beside)
+            except OSError as again:
+                raise self._no_epoch_file(again) from None
         if not self._writer.has_ballast:
             self.trouble = self.trouble or "disk_full"
+
+    def _no_epoch_file(self, error: OSError) -> JournalUnwritable:
+        return JournalUnwritable(why_unwritable(error), f"{self.path}: its epoch: {error.strerror or error}")
 
     def append(
         self,
@@ -248,14 +281,27 @@ class Journal:
 
     async def close(self) -> None:
         """Finish what was asked for, store what is in memory alone if the disk takes it now, and close the file."""
-        await self._run(self._close)
-        self._thread.shutdown(wait=False)
-        self._lock.close()
+        try:
+            await self._run(self._close)
+        finally:
+            self._thread.shutdown(wait=False)
+            self._lock.close()
 
     # --- on the writer's thread ---------------------------------------------------------------------------------------
 
     def _run(self, work: Callable[..., _Result], *arguments: Any) -> asyncio.Future[_Result]:
-        return asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        running = asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+        running.add_done_callback(self._ran)
+        return running
+
+    def _ran(self, done: asyncio.Future[Any]) -> None:
+        """In the loop: damage ends the daemon, whoever has met it."""
+        error = None if done.cancelled() else done.exception()
+        if not isinstance(error, JournalDamaged) or self.damage is not None:
+            return
+        self.damage = error
+        self._log.critical("the journal is damaged; it is salvaged at the next start", problem=str(error))
+        self.on_trouble()
 
     def _write(self, work: Callable[[sqlite3.Connection], None], events: int, needed: bool = False) -> str:
         """Store something, or keep it in memory where that is the policy: why, or empty when it is stored."""
@@ -329,7 +375,11 @@ class Journal:
             return
         try:
             self._take_snapshot(n, body(), match, stamp)
+        except JournalDamaged:
+            raise
         except Exception as error:
+            if isinstance(error, sqlite3.Error) and is_damage(error):
+                raise JournalDamaged(f"{self.path}: {error}") from None
             self._log.error("no snapshot could be stored; the next start takes the one before it", problem=str(error))
 
     def _take_snapshot(self, n: int, body: Mapping[str, Any], match: int, stamp: Stamp) -> None:
@@ -342,17 +392,26 @@ class Journal:
         # `execute` would give back one page alone.
         connection.executescript(f"PRAGMA incremental_vacuum({pruning.PAGES_GIVEN_BACK})")
         if writer.twin.is_long:
-            writer.twin.begin(
-                f"{self.journal_id:016x}", scalar(connection, "PRAGMA user_version"), base_line(connection)
-            )
+            self._begin_twin()
+
+    def _begin_twin(self) -> None:
+        connection = self._writer.connection
+        version = scalar(connection, "PRAGMA user_version")
+        self._writer.twin.begin(f"{self.journal_id:016x}", version, base_line(connection))
 
     def _probe(self) -> None:
         writer = self._writer
-        if self.trouble == "disk_error":
-            writer.reopen()
+        self._reopen()
         self._store_backlog()
         writer.transact(lambda connection: put_meta(connection, {"probe": str(time.time_ns())}))
         writer.keep_ballast()
+        if writer.twin.broken:
+            self._begin_twin()
+
+    def _reopen(self) -> None:
+        """A connection that has met an error does not get over it, nor one that was made while nothing was writable."""
+        if self.trouble not in ("", "disk_full"):
+            self._writer.reopen()
 
     def _store_backlog(self, needed: bool = False) -> None:
         """Store what is in memory alone, in its order, as far as the disk takes it."""
@@ -367,8 +426,8 @@ class Journal:
 
     def _close(self) -> None:
         try:
-            if self._backlog and self.trouble == "disk_error":
-                self._writer.reopen()
+            if self._backlog:
+                self._reopen()
             self._store_backlog(needed=True)
         except JournalError as error:
             self._log.critical(

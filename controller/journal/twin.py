@@ -113,6 +113,7 @@ class Twin:
         self._before = 0
         self._base_size = 0
         self.broken = ""
+        self._marked = True
 
     @property
     def is_long(self) -> bool:
@@ -140,12 +141,13 @@ class Twin:
                 scratch.unlink()
             self._break(str(error.strerror or error))
             return
-        self.broken = ""
+        self.broken, self._marked = "", True
         self._size = self._before = self._base_size = len(content)
 
     def add(self, line: Line) -> None:
         """Write a transaction that is about to be committed."""
         if self.broken or self._file < 0:
+            self._mark()
             return
         self._before = self._size
         content = _line(_plain(line))
@@ -187,8 +189,15 @@ class Twin:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._file, self._before)
             self._let_go()
+            self._marked = False
+            self._mark()
+
+    def _mark(self) -> None:
+        """Give it the name of one that lacks something; a disk that takes nothing is asked again at the next line."""
+        if not self._marked:
             with contextlib.suppress(OSError):
                 os.replace(twin_path(self._journal), stale_path(self._journal))
+                self._marked = True
 
     def _let_go(self) -> None:
         if self._file >= 0:

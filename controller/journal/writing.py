@@ -11,8 +11,10 @@ from typing import Final, TypeVar
 
 from controller.journal.rows import (
     TRANSACTION,
+    JournalDamaged,
     JournalError,
     JournalUnwritable,
+    is_damage,
     last_event,
     meta_of,
     put_meta,
@@ -55,7 +57,7 @@ class Writer:
         """Do something in one transaction that brings so many events, on the disk when this returns.
 
         For what is `needed` the room that was kept is given up when the disk is full. JournalUnwritable when the disk
-        does not take it: then nothing of it is stored.
+        does not take it, JournalDamaged when the file is not what was written: then nothing of it is stored.
         """
         try:
             return self._transact(work, events)
@@ -65,11 +67,11 @@ class Writer:
         return self._transact(work, events)
 
     def read(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Look at what is stored."""
+        """Look at what is stored; errors as those of `transact`."""
         try:
             return work(self.connection)
-        except sqlite3.OperationalError as error:
-            raise JournalUnwritable(why_unwritable(error), f"{self.path}: cannot be read: {error}") from None
+        except sqlite3.Error as error:
+            raise self._failed(error, "cannot be read") from None
 
     def keep_ballast(self) -> None:
         """Keep room for what must still fit when the disk is full; JournalUnwritable when there is none."""
@@ -96,14 +98,23 @@ class Writer:
         return True
 
     def reopen(self) -> None:
-        """A new connection, after one that has met an error of the disk."""
+        """A new connection, after one that has met an error of the disk, or was opened while nothing could be written.
+
+        JournalUnwritable where the file cannot be opened, or is not there now: another is never begun in its place.
+        """
+        try:
+            size = self.path.stat().st_size
+        except OSError as error:
+            raise JournalUnwritable(why_unwritable(error), f"{self.path}: {error.strerror or error}") from None
+        if not size:
+            raise JournalDamaged(f"{self.path}: it is empty")
         with contextlib.suppress(sqlite3.Error):
             self.connection.close()
-        self.connection = connect(self.path)
         try:
+            self.connection = connect(self.path)
             configure(self.connection)
         except sqlite3.Error as error:
-            raise JournalUnwritable(why_unwritable(error), f"{self.path}: {error}") from None
+            raise self._failed(error, "cannot be opened") from None
 
     def _transact(self, work: Callable[[sqlite3.Connection], _Result], events: int) -> _Result:
         first, last = self.last_event + 1, self.last_event + events
@@ -136,7 +147,7 @@ class Writer:
             raise JournalError(f"{self.path}: what is stored does not fit what lies there: {error}") from None
         except sqlite3.Error as error:
             self._undo(begun)
-            raise JournalUnwritable(why_unwritable(error), f"{self.path}: cannot be written: {error}") from None
+            raise self._failed(error, "cannot be written") from None
         except BaseException:
             self._undo(begun)
             raise
@@ -144,6 +155,11 @@ class Writer:
         self.last_event, self._number = last, number
         reached("after")
         return result
+
+    def _failed(self, error: sqlite3.Error, what: str) -> JournalError:
+        if is_damage(error):
+            return JournalDamaged(f"{self.path}: {what}: {error}")
+        return JournalUnwritable(why_unwritable(error), f"{self.path}: {what}: {error}")
 
     def _crc(self, first: int, last: int) -> int:
         if first > last:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from controller.clock import Stamp
+from controller.epoch import read_epoch_file
 from controller.hub import Ledger
 from controller.journal import Journal, NewEvent, open_journal
 from controller.metrics import Metrics
 from controller.publisher import Publisher, Step
+from controller.startup import notice_older_state
 from protocol.mqtt.envelope import MAX_BYTES, decode
 from protocol.mqtt.models import LedgerRecord
 
@@ -153,9 +155,13 @@ class Kept:
 
 
 @contextlib.asynccontextmanager
-async def kept(path: Path, epoch: int = 1, clock: TestClock | None = None, days: int = 400) -> AsyncIterator[Kept]:
-    """A start of the ledger on the journal at `path`; it ends without a word."""
+async def kept(
+    path: Path, epoch: int = 1, clock: TestClock | None = None, days: int = 400, retained: int | None = None
+) -> AsyncIterator[Kept]:
+    """A start of the ledger on the journal at `path`, where the broker knows a start; it ends without a word."""
+    beside = read_epoch_file(path)
     journal, _ = open_journal(path, lambda events: sum(1 for _ in events))
+    notice_older_state(journal, beside, retained)
     journal.begin_epoch(epoch)
     outlet, metrics, times = Outlet(), Metrics(), clock or TestClock()
     publisher = Publisher(TABLE, epoch, times, outlet)  # type: ignore[arg-type]

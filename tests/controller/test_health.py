@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
+import struct
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -11,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from controller.clock import SystemClock, Timex, adjtimex
 from controller.holding import TOLD_S
 from controller.journal import JournalUnwritable, read_events
 from controller.journal.twin import twin_path
@@ -120,7 +123,9 @@ async def test_the_journal_was_damaged(settings: Settings, board: Board, ear: Ea
         twin_path(settings.journal.path).unlink()
         settings.journal.path.with_name(settings.journal.path.name + "-wal").unlink(missing_ok=True)
     again = await begin(settings, adopt=True)
-    body = await health(again, lambda _, body: body["availability"]["state"] == "ready")
+    body = await health(
+        again, lambda _, body: body["availability"]["state"] == "ready" and body["broker"] == "up"
+    )
     found = again.begun.journal.opening.salvaged
     assert f"journal_salvaged:{found}" in body["warnings"]
     assert body["wrong"] == ([] if found == "whole" else [f"journal_found:{found}"])
@@ -206,3 +211,45 @@ async def test_an_adopted_table_says_by_whom(settings: Settings, board: Board, e
     said = await ear.until(TOPICS.event("audit"), lambda said: said["data"]["name"] == "adopted")
     assert said["data"]["params"]["by"] and said["data"]["params"]["epoch"] == 1
     await adopted.end()
+
+
+ASKED: list[tuple[dict[str, int], int, int | None]] = [
+    ({"offset": -3_400_000, "status": 0x2001, "esterror": 900}, 0, -3),
+    ({"offset": -3_400, "status": 0x0001, "esterror": 900}, 0, -3),
+    ({"offset": 1_000, "status": 0x2001, "esterror": 12_000}, 0, 12),
+    ({"offset": 0, "status": 0x2001, "esterror": 0}, 0, 0),
+    ({"offset": 0, "status": 0x2041, "esterror": 16_000_000}, 5, None),
+    ({}, -1, None),
+]
+"""What the kernel answers, and how far the heartbeat says that the time of day is off (ms)."""
+
+
+@pytest.mark.parametrize(("answer", "state", "told"), ASKED)
+def test_how_far_the_clock_is_off_is_what_the_kernel_reckons(
+    monkeypatch: pytest.MonkeyPatch, answer: dict[str, int], state: int, told: int | None
+) -> None:
+    def adjtimex(about: Timex) -> int:
+        for name, value in answer.items():
+            setattr(about, name, value)
+        return state
+
+    monkeypatch.setattr("controller.clock.adjtimex", adjtimex)
+    assert SystemClock(state=lambda: "synced").offset_ms() == told
+    assert SystemClock(state=lambda: "unsynced").offset_ms() is None
+
+
+def test_the_kernel_is_asked_as_it_answers() -> None:
+    """This machine's own answer, read in another way: places of the structure are those of the C library."""
+    raw = ctypes.create_string_buffer(512)
+    state = ctypes.CDLL(None).adjtimex(raw)
+    answer = Timex()
+    assert adjtimex(answer) == state
+    assert struct.unpack_from("@Iqqqqi", raw)[4:] == (answer.esterror, answer.status) or state < 0
+
+
+async def test_the_heartbeat_says_how_far_the_clock_is_off(
+    running: Running, ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ear.available("ready")
+    monkeypatch.setattr("controller.clock.kernel_clock_offset_ms", lambda: -17)
+    assert running.daemon._reporter.heartbeat()["clock_offset_ms"] == -17

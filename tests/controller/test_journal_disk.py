@@ -332,6 +332,7 @@ class Stub:
     def __init__(self) -> None:
         self.trouble = "disk_full"
         self.holds = True
+        self.damage = None
         self.probes = 0
         self.on_trouble: Callable[[], None] = lambda: None
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from controller.journal import read_ledger
 from controller.ledger import BOOK, SAID
 from controller.mending import NOTED
 from controller.publisher import Step
+from engine.events import SessionSaid
+from engine.match.events import HandBooked
 from tests.controller.hubs import HubBook, Kept, TestClock, ack, kept, until
 from tests.controller.test_records import an_evening
 
@@ -73,7 +76,7 @@ async def test_a_hub_that_reads_the_ledger_alone_has_the_book_of_the_evening(tmp
 
 async def test_the_last_hand_taken_back_opens_match_and_session_again(tmp_path: Path) -> None:
     """What the booking had ended stands no more, each by a row that names it; all of it is said anew afterwards."""
-    _, taken = an_evening(hands=3)
+    _, taken = an_evening(2, hands=3)
     async with kept(tmp_path / "t.journal") as one:
         await play(one, taken)
     rows = book_of(tmp_path / "t.journal").records
@@ -418,3 +421,53 @@ async def test_a_spoilt_note_of_the_ledger_is_made_anew_from_its_rows(
         assert {entry["note"] for entry in logs if entry["log_level"] == "critical"} == {BOOK, SAID}
         numbers = [row.number for row in read_ledger(path)]
         assert numbers == list(range(1, len(numbers) + 1))
+
+
+def spoilt_win(steps: list[Step]) -> list[Step]:
+    """The same, where a hand is booked with a win that says nothing of how it was won."""
+    found = []
+    for step in steps:
+        match step.event:
+            case SessionSaid(event=HandBooked(booking=booking) as event):
+                spoilt = replace(event, booking=replace(booking, wins=({"seat": "E"},)))
+                found.append(replace(step, event=replace(step.event, event=spoilt)))
+            case _:
+                found.append(step)
+    return found
+
+
+async def test_a_hand_whose_row_cannot_be_written_whole_is_told_with_its_points(
+    tmp_path: Path, evening: tuple[Any, Taken]
+) -> None:
+    """Who won or lost how much reaches the parlor; numbers have no gap, and what is taken back is named as ever."""
+    walked, taken = evening
+    with capture_logs() as logs:
+        async with kept(tmp_path / "t.journal") as one:
+            await play(one, [spoilt_win(steps) for steps in taken])
+            assert one.metrics.failures._value.get() > 0
+    assert any(entry["log_level"] == "critical" and "says the least" in entry["event"] for entry in logs)
+    book, session = book_of(tmp_path / "t.journal"), walked.walker.state.session
+    standing = [dict(booked.points) for booked in session.book if not booked.voided]
+    assert [record["points"] for record in book.standing if record["kind"] == "hand"] == standing
+    assert any(book.points(1).values()) and book.complete(one.id) == len(book.rows)
+    told = [row["record"] for row in book.records if row["record"]["kind"] == "hand"]
+    assert told and all("wins" not in record and record["points"] for record in told)
+
+
+async def test_a_booking_that_no_row_can_tell_is_not_stored(
+    tmp_path: Path, evening: tuple[Any, Taken], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is booked behind the parlor's back; what is stored afterwards has the number that was free again."""
+    _, taken = evening
+    path = tmp_path / "t.journal"
+    booked = next(place for place, steps in enumerate(taken) if spoilt_win(steps) != steps)
+    async with kept(path) as one:
+        await play(one, taken[:booked])
+        before = one.journal.last_event, one.ledger.keeper.state
+        with monkeypatch.context() as patch:
+            patch.setattr("controller.hub.encode", lambda envelope: 1 // 0)
+            with pytest.raises(hubs.LedgerError):
+                await one.store(taken[booked])
+        assert (one.journal.last_event, one.ledger.keeper.state) == before
+        await one.store(taken[booked])
+    assert book_of(path).kinds()[-1] == "hand"
