@@ -41,14 +41,21 @@ _NAME, _VALUE, _GOAL = 58, 13, 10
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of the table.")
 @click.option("--samples", type=click.IntRange(20, 100_000), default=200, show_default=True, help="Of the chain.")
 @click.option(
+    "--events", type=click.IntRange(1_000, 1_000_000_000),
+    help="Of the memory: one daemon plays on until so many are stored; left out: some hands at a table, and 10,000.",
+)  # fmt: skip
+@click.option("--strict", is_flag=True, help="End with 1 where a goal is missed, or something cannot be measured.")
+@click.option(
     "--folder", type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Where the journals of the chain lie while it runs; left out: the folder for temporary files.",
 )  # fmt: skip
-def bench(only: tuple[str, ...], as_json: bool, samples: int, folder: Path | None) -> None:
+def bench(
+    only: tuple[str, ...], as_json: bool, samples: int, events: int | None, strict: bool, folder: Path | None
+) -> None:
     """Measure, and print each goal beside what was measured.
 
     Every goal is a ratio of two things done in turn on this machine, so that it means the same on another one. A goal
-    that is missed is marked, and what cannot be measured here says why; neither is an error.
+    that is missed is marked, and what cannot be measured here says why; neither is an error unless --strict.
     """
     chosen = [name for name in BENCHMARKS if not only or name in only]
     rows: list[Row] = []
@@ -57,24 +64,26 @@ def bench(only: tuple[str, ...], as_json: bool, samples: int, folder: Path | Non
     for name in chosen:
         if not as_json:
             click.echo(f"… {name}: {BENCHMARKS[name]}", err=True)
-        for row in _measure(name, samples, folder):
+        for row in _measure(name, samples, folder, events):
             rows.append(row)
             if not as_json:
                 click.echo("\n".join(_printed(row)))
     if as_json:
         click.echo(json.dumps({"rows": [_as_json(row) for row in rows]}, ensure_ascii=False))
-        return
     missed = [row for row in rows if row.met is False]
     absent = [row for row in rows if row.value is None]
-    kept = sum(row.met is True for row in rows)
-    click.echo(f"\ngoals reached: {kept}, missed: {len(missed)}; not measured: {len(absent)}")
+    if not as_json:
+        kept = sum(row.met is True for row in rows)
+        click.echo(f"\ngoals reached: {kept}, missed: {len(missed)}; not measured: {len(absent)}")
+    if strict and (missed or absent):
+        click.get_current_context().exit(1)
 
 
-def _measure(name: str, samples: int, folder: Path | None) -> Sequence[Row]:
+def _measure(name: str, samples: int, folder: Path | None, events: int | None) -> Sequence[Row]:
     from cli.benchmarks.rows import Row, Unmeasurable
 
     try:
-        return _program(name, samples, folder)()
+        return _program(name, samples, folder, events)()
     except Unmeasurable as lack:
         return [Row(name, BENCHMARKS[name], "", None, detail=str(lack))]
     except Exception as error:
@@ -82,7 +91,7 @@ def _measure(name: str, samples: int, folder: Path | None) -> Sequence[Row]:
         return [Row(name, BENCHMARKS[name], "", None, detail=f"broke: {type(error).__name__}: {error}")]
 
 
-def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Sequence[Row]]:
+def _program(name: str, samples: int, folder: Path | None, events: int | None) -> Callable[[], Sequence[Row]]:
     from cli.benchmarks import chain, hands, journal, memory, opening, play, processes, table, wires
 
     return {
@@ -99,7 +108,7 @@ def _program(name: str, samples: int, folder: Path | None) -> Callable[[], Seque
         "opening": opening.opening,
         "play": play.play,
         "table": table.table,
-        "memory": lambda: memory.memory(folder),
+        "memory": lambda: memory.memory(folder, events),
     }[name]
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
               help="Does the table read its tiles?")  # fmt: skip
 @click.option("--dice", type=click.Choice(["read", "unread"]), default="read", show_default=True,
               help="Does the table read its dice?")  # fmt: skip
+@click.option("--aid", type=click.Choice(["guide", "present"]), default="guide", show_default=True,
+              help="Do lamps guide the taking, or does the table push the groups to the seats?")  # fmt: skip
 @click.option("--rules", default="new-xiamen-120", show_default=True, help="Whose rules (`kaijin rules list`).")
 @click.option("--pause", type=click.FloatRange(0, 600), default=1.5, show_default=True,
               help="Seconds between two faults, on average.")  # fmt: skip
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep logs and journal in this folder.")
 @click.option("--list", "listed", is_flag=True, help="List the faults and end.")
 def soak(
-    hours: float, seed: int, words: str, sensing: str, dice: str, rules: str, pause: float, as_json: bool,
+    hours: float, seed: int, words: str, sensing: str, dice: str, aid: str, rules: str, pause: float, as_json: bool,
     keep: Path | None, listed: bool,
 ) -> None:  # fmt: skip
     """Play for hours of table time under random faults, and check everything after each of them.
@@ -49,7 +51,7 @@ def soak(
     if listed:
         _list()
         return
-    plan = _plan(hours, seed, words, sensing, dice, rules, pause)
+    plan = _plan(hours, seed, words, sensing, dice, aid, rules, pause)
     folder = _folder(keep)
     code, summary = asyncio.run(_run(plan, folder, _command(hours, words, plan)))
     if code == 0 and keep is None:
@@ -63,10 +65,14 @@ def _list() -> None:
     from cli.soaking.faults import KINDS
 
     for kind in KINDS:
-        click.echo(f"{kind.group:<10} {kind.name:<20} {kind.says}{' (sensing full)' if kind.full else ''}")
+        only = " (sensing full)" if kind.full else " (aid present)" if kind.presents else ""
+        click.echo(f"{kind.group:<10} {kind.name:<20} {kind.says}{only}")
 
 
-def _plan(hours: float, seed: int, words: str, sensing: str, dice: str, rules: str, pause: float) -> Plan:
+def _plan(
+    hours: float, seed: int, words: str, sensing: str, dice: str, aid: str, rules: str, pause: float
+) -> Plan:  # fmt: skip
+    from cli.soaking.disk import can_be_mounted
     from cli.soaking.faults import UnknownFault, chosen
     from cli.soaking.stage import Plan
     from controller.private_broker import BrokerError, find_mosquitto
@@ -75,13 +81,13 @@ def _plan(hours: float, seed: int, words: str, sensing: str, dice: str, rules: s
 
     try:
         load_ruleset(rules)
-        kinds = chosen(words, sensing)
+        kinds = chosen(words, sensing, aid, can_be_mounted())
         find_mosquitto()
     except (RulesetError, UnknownFault, BrokerError) as error:
         raise click.ClickException(str(error)) from None
     minutes = default_assumptions().play.minutes_a_hand
     people = bool({"all", "people"} & set(words.split(",")))
-    return Plan(rules, sensing, max(1, math.ceil(60 * hours / minutes)), seed, kinds, people, dice, pause)
+    return Plan(rules, sensing, max(1, math.ceil(60 * hours / minutes)), seed, kinds, people, dice, pause, aid)
 
 
 def _folder(keep: Path | None) -> Path:
@@ -140,8 +146,9 @@ def _told(summary: dict[str, Any]) -> list[str]:
 
 
 def _command(hours: float, words: str, plan: Plan) -> str:
-    dice = "" if plan.dice == "read" else f" --dice {plan.dice}"
+    more = "" if plan.dice == "read" else f" --dice {plan.dice}"
+    more += "" if plan.aid == "guide" else f" --aid {plan.aid}"
     return (
-        f"kaijin soak --hours-of-play {hours:g} --seed {plan.seed} --faults {words} --sensing {plan.sensing}{dice} "
+        f"kaijin soak --hours-of-play {hours:g} --seed {plan.seed} --faults {words} --sensing {plan.sensing}{more} "
         f"--rules {plan.rules} --pause {plan.pause:g}"
     )

@@ -143,7 +143,7 @@ def commits(folder: Path | None) -> list[Row]:
     p99 = percentile(full, 0.99), percentile(off, 0.99)
     return [
         Row(
-            "durability", "state change → on the disk → published", "ourselves with synchronous=OFF",
+            "durability", "state change → on the disk → ready to be said", "ourselves with synchronous=OFF",
             median(full) / median(off),
             detail=f"median {median(full) * 1e3:.2f} ms against {median(off) * 1e3:.2f} ms, "
             f"p99 {p99[0] * 1e3:.2f} ms against {p99[1] * 1e3:.2f} ms; {len(full)} commits",

@@ -62,7 +62,7 @@ class People:
         while not until(self.state):
             if self.inputs > _MOST_INPUTS * (self.state.hand + 1):
                 raise RuntimeError(f"the hands do not come to an end: phase {self.state.phase}")
-            self._meet(next(want for want in wants(self.state) if want.verb not in _OPEN))
+            self._meet(next(want for want in wants(self.state) if not _left_alone(want)))
 
     def _feed(self, happened: i.Input) -> None:
         self.inputs += 1
@@ -173,6 +173,11 @@ class People:
             game = self.state.play.game
             if game is not None:
                 self._see(seat, zone, _in_zone(game, seat, zone))
+
+
+def _left_alone(want: Want) -> bool:
+    """What may be done and need not be: it is open to a seat, or the seat has agreed and waits for the others."""
+    return want.verb in _OPEN or (want.verb == "agree" and want.params.get("agreed", {}).get(want.seat, False))
 
 
 def _in_zone(game: PlayState, seat: str, zone: str) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ class Book:
         self._wall_at: list[tuple[int, int]] = []
         self._ended: list[_Ended] = []
         self._standing: set[tuple[int, int]] = set()
-        self._wall_of: dict[int, int] = {0: 0}
+        self._told_at: dict[int, tuple[int, str]] = {0: (0, "")}
+        self._phases: dict[int, str] = {}
         self._last_seq = 0
 
     @property
@@ -84,8 +85,8 @@ class Book:
                     raise Wrong(f"the journal has no event {self.n + 1}, {n} follows {self.n}")
                 self._fold(n, kind, body)
             for seq, n in self._facts(connection):
-                self._last_seq, self._wall_of[seq] = seq, self.wall_at(n)
-                self._wall_of.pop(seq - FACTS_KEPT, None)
+                self._last_seq, self._told_at[seq] = seq, (self.wall_at(n), self._phases.get(n, ""))
+                self._told_at.pop(seq - FACTS_KEPT, None)
         return self.n - before
 
     def check(self, witness: Witness) -> int:
@@ -124,7 +125,15 @@ class Book:
 
     def shown(self, seq: int) -> Shoulders | None:
         """The hand that a message under this number of a public fact speaks of; None where it is too long ago."""
-        return self.shoulders.get(self._wall_of.get(seq, 0))
+        return self.shoulders.get(self.wall_shown(seq))
+
+    def wall_shown(self, seq: int) -> int:
+        """How many walls had risen when this public fact was said; 0 where it is too long ago."""
+        return self._told_at.get(seq, (0, ""))[0]
+
+    def phase_shown(self, seq: int) -> str:
+        """The phase after the event of this public fact; empty where it is too long ago."""
+        return self._told_at.get(seq, (0, ""))[1]
 
     def wall_at(self, n: int) -> int:
         """How many walls had risen at event `n`."""
@@ -173,6 +182,8 @@ class Book:
             raise Wrong(f"event {n} ({kind}) does not follow: {type(error).__name__}: {error}") from None
         self.n, self.state = n, after
         self.counts[kind] += 1
+        self._phases[n] = after.phase
+        self._phases.pop(n - FACTS_KEPT, None)
         match event:
             case e.WallsRaised():
                 self.walls += 1

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,20 @@ CHUNK = 64 * 1024
 
 class DiskError(RuntimeError):
     """The disk cannot be mounted; the message says why."""
+
+
+def can_be_mounted() -> bool:
+    """Whether this machine lets us mount one: tried with an empty one."""
+    if os.geteuid() != 0:
+        return False
+    with tempfile.TemporaryDirectory(prefix="kaijin-disk-") as place:
+        disk = SmallDisk(Path(place) / "disk")
+        try:
+            disk.mount()
+        except DiskError:
+            return False
+        disk.close()
+    return True
 
 
 class SmallDisk:

@@ -1,6 +1,7 @@
 """Displays that only look: what each seat and the public are told, held against the journal and against what is secret.
 
-Each logs in as its seat's own user and reconnects for ever, as a page does.
+Each logs in as its seat's own user and reconnects for ever, as a page does. The parlor's user reads beside them what is
+said of every event, and the ledger.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from controller.live import Live, TableFacts
 from engine.state import State
 from engine.tiles import SEATS, TileError, is_flower, parse_tiles, sort_tiles
 from protocol.mqtt.envelope import Envelope, EnvelopeError, decode
-from protocol.mqtt.topics import Topics
+from protocol.mqtt.topics import STREAMS, Topics
 from simulators.channel import ChannelError, WorldClient
 from simulators.sight import Sight
 from simulators.witness import Witness
@@ -38,14 +39,24 @@ AGAIN_S = 0.2
 CURRENT_S = 10.0
 """Within this time the displays show what the journal holds, once nobody acts any more."""
 
+PARLOR = "parlor"
+"""Who reads the public facts."""
+LEDGER = "ledger"
+"""Who reads the ledger: the parlor as well."""
+
 _RUN = re.compile(r"(?<![0-9A-Za-z])(?:[1-9]+[mpszf])+(?![0-9A-Za-z])")
-_NOT_COMPARED = frozenset({"machine", "notices", "window", "left_ms", "name"})
-"""What depends on the moment: progress and link, countdowns, what is shown for a while."""
+_NOT_COMPARED = frozenset({"notices", "left_ms", "name"})
+"""What depends on the moment: countdowns, and what is shown for a while."""
+_OF_THE_MACHINE = ("stop", "faults", "problem")
+"""What is compared of the machine: progress and link depend on the moment."""
 
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of tiles that one message to one reader held, as lists of faces; the seat's own hand is left out."""
+    """The runs of tiles that one message to one reader held, as lists of faces; the seat's own hand is left out.
+
+    `seq` is the number of the last public fact that it knows; `phase` what it says of itself, empty for facts.
+    """
 
     reader: str
     seq: int
@@ -72,7 +83,7 @@ class Displays:
     async def run(self, witness: bool) -> None:
         """Look until cancelled; with a `witness` at what lies on the table, too."""
         async with asyncio.TaskGroup() as group:
-            for reader in (*SEATS, ""):
+            for reader in (*SEATS, "", PARLOR):
                 group.create_task(self._read_for_ever(reader))
             for seat in SEATS if witness else "":
                 group.create_task(self._see_for_ever(seat))
@@ -104,18 +115,31 @@ class Displays:
         """Nobody was told another's hand, or a row of a wall. Wrong says who was told what."""
         told, self.told = self.told, []
         for one in told:
-            hand = book.shown(one.seq) if sensing == "full" else None
-            for run in one.runs:
-                if hand is not None and one.phase in IN_PLAY:
+            if one.reader == LEDGER:
+                raise Wrong(f"{_name(one.reader)} holds tiles: {' '.join(one.runs[0])}")
+            hand = book.shown(one.seq) if sensing == "full" else self._seen(book.wall_shown(one.seq))
+            if hand is not None and (one.phase or book.phase_shown(one.seq)) in IN_PLAY:
+                for run in one.runs:
                     _check_run(one, run, hand)
 
     # --- within -------------------------------------------------------------------------------------------------------
 
+    def _seen(self, wall: int) -> Shoulders | None:
+        """The hands after that rising of the walls, as they lay there: where the table has read nothing of them."""
+        truths = self._witness.truths
+        if not 0 < wall <= len(truths):
+            return None
+        ever = truths[wall - 1].ever
+        return Shoulders({seat: {tuple(sort_tiles(hand)) for hand in ever[seat]} for seat in SEATS})
+
     async def _read_for_ever(self, reader: str) -> None:
         broker = self._broker
-        user = f"{TABLE}-{reader or 'view'}"
+        user = reader if reader == PARLOR else f"{TABLE}-{reader or 'view'}"
         address = BrokerAddress(broker.host, broker.port, broker.socket, user, broker.credentials[user], keepalive=5)
-        heard = [self._topics.seat(reader)] if reader else [self._topics.state, self._topics.availability]
+        if reader == PARLOR:
+            heard = [self._topics.ledger, *(self._topics.event(stream) for stream in STREAMS)]
+        else:
+            heard = [self._topics.seat(reader)] if reader else [self._topics.state, self._topics.availability]
         while True:
             with contextlib.suppress(aiomqtt.MqttError, OSError):
                 async with address.client() as client:
@@ -133,14 +157,19 @@ class Displays:
             raise Wrong(f"{topic}: not readable: {error}") from None
         self.received += 1
         self.epochs.add(envelope.epoch)
-        if topic == self._topics.availability:
+        if reader == PARLOR:
+            self._told(LEDGER if topic == self._topics.ledger else PARLOR, envelope, "")
+        elif topic == self._topics.availability:
             self.availability = str(envelope.data.get("state"))
         elif reader not in self.last or self.last[reader].epoch <= envelope.epoch:
             self.last[reader] = envelope
-            runs = tuple(_runs_of(envelope.data, reader))
-            if runs:
-                self.told.append(Runs(reader, envelope.seq, str(envelope.data.get("phase")), runs))
+            self._told(reader, envelope, str(envelope.data.get("phase")))
         self._changed.set()
+
+    def _told(self, reader: str, envelope: Envelope, phase: str) -> None:
+        runs = tuple(_runs_of(envelope.data, reader))
+        if runs:
+            self.told.append(Runs(reader, envelope.seq, phase, runs))
 
     async def _see_for_ever(self, seat: str) -> None:
         def saw(sight: Sight) -> None:
@@ -175,11 +204,15 @@ def _own(me: Mapping[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """As JSON has it, without what depends on the moment."""
     if isinstance(value, Mapping):
+        if isinstance(machine := value.get("machine"), Mapping):
+            value = {**value, "machine": {name: machine.get(name) for name in _OF_THE_MACHINE}}
         return {str(key): _plain(one) for key, one in value.items() if key not in _NOT_COMPARED}
     return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _name(reader: str) -> str:
+    if reader in (PARLOR, LEDGER):
+        return f"the {reader}"
     return f"the display of {reader}" if reader else "the public snapshot"
 
 

@@ -17,36 +17,42 @@ Do = Callable[["Stage", random.Random], Awaitable[str]]
 OPERATIONS: Final = ("dice_roll", "sort", "centre_raise", "centre_lower", "walls_raise")
 ACTS: Final = ("take", "push_in", "lay_flowers", "flip")
 FAILING: Final = ("sort", "centre_raise", "centre_lower", "walls_raise", "dice_roll")
-
-
-BY_NAME_ALONE: Final = ("disk",)
-"""Groups that `all` does not mean: they need more of the machine (`--faults all,disk`)."""
+MOVEMENTS: Final = ("centre_up", "centre_down", "walls_up", "walls_down", "sort", "dice")
+SENSORS: Final = ("centre_up", "centre_down", "walls_up", "walls_down")
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of fault. `group` is another name that asks for it; `full`: only where the table reads its tiles."""
+    """One kind of fault. `group` is another name that asks for it; `full`: only where the table reads its tiles;
+    `presents`: only where it pushes the groups to the seats.
+    """
 
     name: str
     group: str
     says: str
     do: Do
     full: bool = False
+    presents: bool = False
 
 
 class UnknownFault(ValueError):
     """A word of `--faults` that names nothing; the message says what there is."""
 
 
-def chosen(words: str, sensing: str) -> tuple[Kind, ...]:
-    """The kinds of `all`, `none` or of a list of names and groups; UnknownFault names the first wrong word."""
+def chosen(words: str, sensing: str, aid: str = "guide", disk: bool = False) -> tuple[Kind, ...]:
+    """The kinds of `all`, `none` or of a list of names and groups; UnknownFault names the first wrong word.
+
+    Without a small `disk` of its own `all` leaves out what needs one.
+    """
     if words in ("none", ""):
         return ()
-    possible = tuple(kind for kind in KINDS if sensing == "full" or not kind.full)
+    possible = tuple(
+        kind for kind in KINDS if (sensing == "full" or not kind.full) and (aid == "present" or not kind.presents)
+    )
     asked = [word.strip() for word in words.split(",")]
     groups = sorted({kind.group for kind in KINDS})
     if "all" in asked:
-        asked += [group for group in groups if group not in BY_NAME_ALONE]
+        asked += [group for group in groups if disk or group != "disk"]
     for word in asked:
         if word not in ("all", *groups) and all(word != kind.name for kind in KINDS):
             raise UnknownFault(
@@ -114,6 +120,37 @@ async def _broker_freeze(stage: Stage, chance: random.Random) -> str:
     stage.signal_broker(signal.SIGSTOP)
     await asyncio.sleep(seconds)
     stage.signal_broker(signal.SIGCONT)
+    return f"{seconds:.1f} s, {moment}"
+
+
+async def _broker_kick(stage: Stage, chance: random.Random) -> str:
+    """The table's user is no user any more, and is one again at once: the broker throws its connection off."""
+    moment = await stage.some_moment(chance)
+    for _ in range(chance.randint(1, 3)):
+        stage.broker_files(chance, "login")
+        await asyncio.sleep(0.2)
+        stage.broker_files(chance, "")
+        await asyncio.sleep(0.2)
+    return moment
+
+
+async def _broker_denies(stage: Stage, chance: random.Random) -> str:
+    """The table may not log in, or may log in and say nothing, for seconds."""
+    moment, seconds = await stage.some_moment(chance), chance.uniform(0.5, 4.0)
+    what = chance.choice(("login", "writing"))
+    stage.broker_files(chance, what)
+    await asyncio.sleep(seconds)
+    stage.broker_files(chance, "")
+    return f"{what} {seconds:.1f} s, {moment}"
+
+
+async def _broker_mute(stage: Stage, chance: random.Random) -> str:
+    """In the broker's place somebody takes every connection and says nothing: no CONNACK."""
+    moment, seconds = await stage.some_moment(chance), chance.uniform(1.0, 6.0)
+    stage.broker.kill()
+    async with stage.nobody_answers():
+        await asyncio.sleep(seconds)
+    stage.broker.start()
     return f"{seconds:.1f} s, {moment}"
 
 
@@ -231,6 +268,17 @@ def _some_misreading(chance: random.Random) -> dict[str, Any]:
     return {"seat": _side(chance), "zone": zone, "kind": chance.choice(("missing", "doubled", "wrong"))}
 
 
+def _some_slowness(chance: random.Random) -> dict[str, Any]:
+    factor, times = chance.choice((1.5, 3.0, 8.0)), chance.randint(1, 4)
+    return {"movement": chance.choice(MOVEMENTS), "factor": factor, "times": times}
+
+
+def _some_sensor(chance: random.Random) -> dict[str, Any]:
+    return {
+        "sensor": chance.choice(SENSORS), "on": chance.random() < 0.5, "seconds": round(chance.uniform(0.3, 3.0), 2),
+    }  # fmt: skip
+
+
 def _side(chance: random.Random) -> str:
     return chance.choice("ESWN")
 
@@ -243,6 +291,9 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("broker_kill", "broker", "kill -9 of the broker", _broker_kill),
     Kind("broker_empty", "broker", "the broker restarts and has lost what it retained", _broker_empty),
     Kind("broker_freeze", "broker", "the broker's process stopped for seconds", _broker_freeze),
+    Kind("broker_kick", "broker", "the broker throws the table off, a few times", _broker_kick),
+    Kind("broker_denies", "broker", "the table may not log in, or may write nothing", _broker_denies),
+    Kind("broker_mute", "broker", "connections are taken, and no CONNACK comes", _broker_mute),
     Kind("mains", "power", "the mains go: board, daemon, broker", _mains),
     Kind("mains_in_throw", "power", "the mains go between a throw and its answer", _mains_in_throw),
     Kind("parked", "power", "parked, the mains go, and it goes on", _parked),
@@ -281,6 +332,16 @@ KINDS: Final[tuple[Kind, ...]] = (
     Kind("no_ack", "protocol", "the board acknowledges nothing", _order("no_ack", _for_seconds(0.5, 6.0))),
     Kind("stop_reading", "protocol", "the board reads nothing", _order("stop_reading", _for_seconds(0.5, 5.0))),
     Kind("fail", "machine", "a movement fails", _order("fail", _some_failure, "now")),
+    Kind("fail_present", "machine", "a group is not pushed to its seat",
+         _order("fail", lambda chance: {"operation": "present_group", "times": chance.choice((1, 1, 2))}, "now"),
+         presents=True),
+    Kind("power_cut_in_push", "power", "the board's power goes while a group is pushed",
+         _order("power_cut", _for_seconds(0.3, 1.0), "present_group"), presents=True),
+    Kind("overheat", "machine", "a motor runs hot and stops",
+         _order("fail", lambda chance: {"operation": "sort", "fault": "motor_overheat"}, "now")),
+    Kind("slow", "machine", "movements take much longer than they have learned", _order("slow", _some_slowness, "now")),
+    Kind("stuck_sensor", "machine", "a position sensor shows the same for a while",
+         _order("stuck_sensor", _some_sensor)),
     Kind("forgotten_tile", "machine", "tiles are forgotten",
          _order("forgotten_tile", lambda chance: {"side": _side(chance), "tiles": chance.randint(1, 3)}, "now")),
     Kind("eye_dirty", "machine", "a light barrier is nearly blind",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from click.testing import CliRunner, Result
 import cli.bench
 from cli.bench import BENCHMARKS
 from cli.benchmarks import hands
+from cli.benchmarks.memory import ENDLESS, flatness
 from cli.benchmarks.mqtt import connect_packet, whole_packet
 from cli.benchmarks.people import People, Player, by_brain, by_chance
 from cli.benchmarks.rows import Goal, Row, in_turn, percentile, written
@@ -31,7 +33,7 @@ def instead(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], list[Row]
     """Put something else in place of every benchmark."""
 
     def put(program: Callable[[], list[Row]]) -> None:
-        monkeypatch.setattr(cli.bench, "_program", lambda name, samples, folder: program)
+        monkeypatch.setattr(cli.bench, "_program", lambda name, samples, folder, events: program)
 
     return put
 
@@ -196,6 +198,68 @@ def test_memory_and_start_are_those_of_real_processes(tmp_path: Path) -> None:
     assert rows["memory of the daemon"]["value"] > 10
     assert rows["memory of the page server"]["value"] > 10
     assert str(tmp_path) not in _command_lines()
+
+
+LEAK = """
+from controller.core import Core
+kept, plain = [], Core._settle
+def settle(self):
+    kept.append(bytearray(60_000))
+    plain(self)
+Core._settle = settle
+"""
+
+
+@pytest.mark.table
+def test_the_memory_of_one_daemon_is_watched_over_as_many_events_as_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("--only", "memory", "--events", "1200", "--strict", "--json", "--folder", str(tmp_path))
+    flat = run(*words)
+    (row,) = json.loads(flat.stdout)["rows"]
+    assert flat.exit_code == 0 and row["met"], row
+    assert "for each 100,000 events of the second half" in row["detail"] and " hands" in row["detail"]
+    monkeypatch.setattr("cli.benchmarks.memory.ENDLESS", LEAK + ENDLESS)
+    leaking = run(*words)
+    (row,) = json.loads(leaking.stdout)["rows"]
+    assert leaking.exit_code == 1 and row["met"] is False and row["value"] > 1.1, row
+    monkeypatch.setattr("cli.benchmarks.memory.ENDLESS", "import sys; sys.exit('out of order')")
+    broken = run(*words)
+    (row,) = json.loads(broken.stdout)["rows"]
+    assert broken.exit_code == 1 and row["value"] is None and "out of order" in row["detail"], row
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_that_climbs_is_not_flat() -> None:
+    flat = flatness("memory", [(n, 60.0) for n in range(0, 400_000, 1000)], "nothing")
+    assert flat.met and flat.value == 1.0 and "+0.00 MB for each 100,000 events" in flat.detail
+    climbing = flatness("memory", [(n, 60.0 + n / 10_000) for n in range(0, 400_000, 1000)], "nothing")
+    assert climbing.met is False and "+10.00 MB for each 100,000 events" in climbing.detail
+
+
+def test_a_missed_goal_is_an_error_where_that_is_asked_for(instead: Callable[[Callable[[], list[Row]]], None]) -> None:
+    instead(lambda: [Row("opening", "something", "", 2.0, Goal("at most", 1.0))])
+    assert run("--only", "opening").exit_code == 0
+    for more in ((), ("--json",)):
+        assert run("--only", "opening", "--strict", *more).exit_code == 1
+    instead(lambda: [Row("opening", "something", "", 1.0, Goal("at most", 1.0))])
+    assert run("--only", "opening", "--strict").exit_code == 0
+
+
+@pytest.mark.table
+def test_durability_tells_median_and_p99_of_the_journal_and_of_the_whole_way(tmp_path: Path) -> None:
+    result = run("--only", "durability", "--samples", "20", "--json", "--folder", str(tmp_path))
+    rows = json.loads(result.stdout)["rows"]
+    assert len(rows) == 2
+    for row in rows:
+        assert re.search(r"median [\d.]+ ms against [\d.]+ ms, p99 [\d.]+ ms against [\d.]+ ms", row["detail"]), row
+
+
+def test_people_agree_to_a_hand_that_the_table_has_doubted() -> None:
+    """Hand 14 ends in a settlement that all four are asked of."""
+    people = People("new-xiamen-120", hands=16, seed=7, player=by_brain)
+    people.play(lambda state: state.hand == 15)
+    assert [one.hand for one in people.state.session.book] == list(range(1, 15))
 
 
 def _command_lines() -> str:
