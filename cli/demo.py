@@ -42,6 +42,8 @@ HEADLESS_HANDS = 4
 @click.option("--mistakes", default="", metavar="NAME=RATE,…|all=RATE",
               help="Mistakes that the players make, and how often (docs/simulators.md); none by default.")  # fmt: skip
 @click.option("--scenario", metavar="NAME|FILE", help="What goes wrong (`kaijin simulate scenarios`).")
+@click.option("--mcu", type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="This program is the table's board (docs/c-reference.md).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="What happened as one JSON object in the last line.")
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep logs and journal in this folder.")
 @click.option("--verbose", is_flag=True, help="Tell every event by its name as well.")
@@ -57,6 +59,7 @@ def demo(
     http_port: int | None,
     mistakes: str,
     scenario: str | None,
+    mcu: Path | None,
     as_json: bool,
     keep: Path | None,
     verbose: bool,
@@ -70,7 +73,7 @@ def demo(
     """
     from cli.demo_parts import DemoFailed
 
-    options = _checked(rules, layout, sensing, dice, hands, speed, seed, headless, http_port, mistakes, scenario)
+    options = _checked(rules, layout, sensing, dice, hands, speed, seed, headless, http_port, mistakes, scenario, mcu)
     stage = Stage(options, keep, verbose)
     try:
         summary = asyncio.run(stage.play())
@@ -96,6 +99,7 @@ def _checked(
     http_port: int | None,
     mistakes: str,
     scenario: str | None,
+    mcu: Path | None,
 ) -> DemoOptions:
     from cli.demo_parts import DemoOptions, free_port, port_is_free
     from engine.ruleset import RulesetError, load_ruleset
@@ -113,6 +117,8 @@ def _checked(
     chosen = layout or ruleset.layouts[0]
     if chosen not in ruleset.layouts:
         raise click.ClickException(f"{rules} has no layout {chosen}: expected {' or '.join(ruleset.layouts)}")
+    if mcu is not None and scenario is not None:
+        raise click.UsageError("--mcu: that program has the line to itself: without --scenario")
     if headless and http_port is not None:
         raise click.UsageError("--headless has no pages: leave out --http-port")
     if http_port is not None and not port_is_free(http_port):
@@ -120,7 +126,7 @@ def _checked(
     port = http_port or (HTTP_PORT if port_is_free(HTTP_PORT) else free_port())
     count = hands if hands is not None else (HEADLESS_HANDS if headless else 0)
     told = ["--scenario", str(Path(scenario).absolute()) if "/" in scenario else scenario] if scenario else []
-    arguments = {"table": told, "players": told}
+    arguments = {"table": told if mcu is None else ["--mcu", str(mcu.absolute())], "players": told}
     pages = None if headless else port
     return DemoOptions(rules, chosen, sensing, dice, count, speed, seed, pages, mistakes, arguments=arguments)
 

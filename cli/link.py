@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,20 +26,31 @@ def link() -> None:
 @click.option(
     "--timeout", default=3.0, show_default=True, type=click.FloatRange(0.2, 60), help="Seconds for each answer."
 )
+@click.option("--record", type=click.Path(path_type=Path, file_okay=False), help="Record the line in this folder.")
+@click.option("--dialect", type=click.Choice(["example"]), help="The board speaks this dialect (docs/dialects.md).")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
-def probe(port: str, baud: int, timeout: float, as_json: bool) -> None:
+def probe(port: str, baud: int, timeout: float, record: Path | None, dialect: str | None, as_json: bool) -> None:
     """Shake hands with the board at PORT and tell what it is. Moves nothing.
 
     PORT is a device such as /dev/kaijin-table, or socket://host:port for a simulator. The daemon must not hold it.
     """
+    from controller.adapters import opener_for
     from controller.lines import host_name
     from controller.probe import ProbeError
     from controller.probe import probe as look
+    from controller.recording.start import recorder_for_probe
     from controller.serial_port import SerialPortError
     from controller.startup import kaijin_version
 
     try:
-        probed = asyncio.run(look(port, baud, host_name(kaijin_version()), timeout))
+        if record is None:
+            probed = asyncio.run(look(port, baud, host_name(kaijin_version()), timeout, opener_for(dialect or "")))
+        else:
+            recorder, opener = recorder_for_probe(record, port, time.monotonic, opener_for(dialect or ""))
+            try:
+                probed = asyncio.run(look(port, baud, host_name(kaijin_version()), timeout, opener))
+            finally:
+                recorder.close()
     except (ProbeError, SerialPortError) as error:
         raise click.ClickException(str(error)) from None
     except TimeoutError:

@@ -24,12 +24,14 @@ class Entry:
 
 COMMANDS: Mapping[str, Entry] = {
     "bench": Entry("cli.bench:bench", "Measure the chain from serial line to page."),
+    "conform": Entry("cli.conform:conform", "Try a board against the serial contract."),
     "demo": Entry("cli.demo:demo", "Play hands on a simulated table, all parts together."),
     "doctor": Entry("cli.doctor:doctor", "Check settings, port, broker, clock, disk; say what to do."),
     "journal": Entry("cli.journal:journal", "Show the journal of a table."),
     "link": Entry("cli.link:link", "Speak to a table's hardware over its serial line."),
     "pair": Entry("cli.pair:pair", "Pair a display with a seat."),
     "park": Entry("cli.park:park", "Bring a table to rest before its power goes."),
+    "replay": Entry("cli.replay:replay", "Give a recording of a table to a daemon again, and compare."),
     "rules": Entry("cli.rules:rules", "List, show and evaluate house rules."),
     "run": Entry("cli.run:run", "Run the daemon of one table."),
     "schema": Entry("cli.schema:schema", "Export the MQTT contract."),

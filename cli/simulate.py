@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cli.host import host
+
 if TYPE_CHECKING:
     from simulators.scenario.director import Happened
     from simulators.table import TableConfig
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
 @click.group()
 def simulate() -> None:
-    """Simulate a table's hardware, or its players."""
+    """Simulate a table's hardware, its players, or the host that tests a board."""
+
+
+simulate.add_command(host)
 
 
 @simulate.command()
@@ -43,8 +48,16 @@ def simulate() -> None:
               help="Chance that a change in play is read wrongly (sensing full).")  # fmt: skip
 @click.option("--script", type=click.Path(path_type=Path), help="Walls and dice of each hand, JSON lines.")
 @click.option("--baud", type=click.IntRange(1200, 4_000_000), help="Send no faster than a line of this rate.")
+@click.option("--dialect", type=click.Choice(["example"]), help="Its board speaks this in the contract's place.")
+@click.option("--noise", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="RATE",
+              help="Chance that a byte of the dialect's line is lost or another.")  # fmt: skip
+@click.option("--mcu", type=click.Path(path_type=Path, dir_okay=False, exists=True),
+              help="This program is the board (docs/c-reference.md).")  # fmt: skip
 @click.option("--scenario", metavar="NAME|FILE", help="What goes wrong (`kaijin simulate scenarios`).")
 @click.option("--scenario-seed", type=click.IntRange(0), help="Chance in the scenario; its own seed by default.")
+@click.option("--defect", default="", metavar="NAME", help="What is wrong with its program (`simulate defects`).")
+@click.option("--assumptions", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+              help="Times and rates of a measured table (`kaijin replay profile`).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Say where it is, and at the end what happened, as JSON.")
 def table(as_json: bool, **options: Any) -> None:
     """Simulate a table's hardware on a pseudo-terminal (--link) or a TCP port (--tcp).
@@ -165,6 +178,15 @@ def fault(world: str, action: str, words: tuple[str, ...]) -> None:
 
 
 @simulate.command()
+def defects() -> None:
+    """List what a simulated board's program can have wrong (--defect), and which tests of `kaijin conform` find it."""
+    from simulators.defects import DEFECTS
+
+    for defect in DEFECTS.values():
+        click.echo(f"{defect.name:<28} {defect.says} ({', '.join(defect.found_by)})")
+
+
+@simulate.command()
 @click.argument("name", required=False)
 @click.option("--actions", is_flag=True, help="Every action that a scenario may have, with its words.")
 def scenarios(name: str | None, actions: bool) -> None:
@@ -229,11 +251,18 @@ def _table_config(
     reader_faults: float,
     script: Path | None,
     baud: int | None,
+    dialect: str | None,
+    noise: float,
+    mcu: Path | None,
     scenario: str | None,
     scenario_seed: int | None,
+    defect: str,
+    assumptions: Path | None,
 ) -> TableConfig:
     from engine.ruleset import RulesetError, load_ruleset
+    from simulators.assumptions import AssumptionsError, measured_assumptions
     from simulators.channel import ChannelError, split_address
+    from simulators.defects import UnknownDefect, known_defect
     from simulators.pace import PaceError, parse_speed
     from simulators.scenario.library import find_scenario
     from simulators.scenario.reading import ScenarioError
@@ -244,6 +273,14 @@ def _table_config(
         raise click.UsageError("one of --link PATH and --tcp HOST:PORT is needed")
     if dice_link is not None and dice == "hand":
         raise click.UsageError("--dice-link: a unit for dice that are thrown by hand has nothing to do")
+    if dialect is not None and (sensing != "none" or aid != "guide" or memory != "volatile"):
+        raise click.UsageError("--dialect: such a board reads nothing, deals nothing and remembers nothing")
+    if dialect is None and noise:
+        raise click.UsageError("--noise: belongs to --dialect; other lines have scenarios")
+    if mcu is not None and (link is None or baud is not None or dialect is not None or scenario is not None):
+        raise click.UsageError("--mcu: that program has the line: with --link, not --baud, --dialect, --scenario")
+    if defect and (mcu is not None or dialect is not None):
+        raise click.UsageError("--defect: belongs to the simulated board, not to --mcu or --dialect")
     try:
         faces = load_ruleset(rules).faces()
         parse_speed(speed)
@@ -268,10 +305,18 @@ def _table_config(
             reader_faults=reader_faults,
             script=() if script is None else read_script(script, faces),
             baud=baud,
+            dialect=dialect or "",
+            noise=noise,
+            mcu=None if mcu is None else mcu.absolute(),
             scenario=None if scenario is None else find_scenario(scenario),
             scenario_seed=scenario_seed,
+            defect=known_defect(defect),
+            assumptions=None if assumptions is None else measured_assumptions(assumptions.read_text("utf-8")),
         )
-    except (RulesetError, PaceError, ScriptError, FaultSpecError, ChannelError, ScenarioError) as error:
+    except (
+        RulesetError, PaceError, ScriptError, FaultSpecError, ChannelError, ScenarioError, UnknownDefect,
+        AssumptionsError, UnicodeDecodeError,
+    ) as error:  # fmt: skip
         raise click.ClickException(str(error)) from error
 
 

@@ -13,13 +13,15 @@ from typing import Final, Literal
 
 import aiomqtt
 
+from controller.adapters import opener_of
 from controller.broker_address import BrokerAddress
 from controller.clock import kernel_clock_state
 from controller.credentials import CredentialsError, load_credentials, user_of
 from controller.journal import JournalError, read_meta, read_state
 from controller.lines import host_name
 from controller.probe import ProbeError, probe
-from controller.serial_port import SerialPortError
+from controller.recording.port import Opener
+from controller.serial_port import SerialPortError, open_port
 from controller.settings import Settings
 from controller.startup import StartError, broker_address, check_rules, fold_events, kaijin_version, thaw
 from protocol.mqtt.topics import Topics
@@ -45,8 +47,8 @@ class Finding:
 async def check_all(settings: Settings) -> AsyncIterator[Finding]:
     """Every check in order, each finding as soon as it is there. Moves nothing and changes nothing."""
     yield check_match(settings)
-    for port in settings.serial.ports:
-        yield await check_port(port, settings.serial.baud)
+    for number, port in enumerate(settings.serial.ports, 1):
+        yield await check_port(port, settings.serial.baud, opener_of(settings, number))
     async for finding in check_broker(settings):
         yield finding
     yield await asyncio.to_thread(check_journal, settings.journal.path)
@@ -65,11 +67,11 @@ def check_match(settings: Settings) -> Finding:
     )
 
 
-async def check_port(port: str, baud: int) -> Finding:
+async def check_port(port: str, baud: int, opener: Opener = open_port) -> Finding:
     """Whether the board at a port answers; a port that the daemon holds is no fault."""
     what = f"port {port}"
     try:
-        probed = await probe(port, baud, host_name(kaijin_version()))
+        probed = await probe(port, baud, host_name(kaijin_version()), opener=opener)
     except SerialPortError as error:
         if error.code == "busy":
             return Finding("OK", what, "held by another program: the running daemon, if there is one")

@@ -15,11 +15,12 @@ from controller.clock import SystemClock
 from controller.gear import Gear
 from controller.hardware import Hardware
 from controller.holding import Holding
-from controller.hub import Ledger
+from controller.hub import Ledger, LedgerError
 from controller.journal import Journal, JournalUnwritable, NewEvent, NewPublished
 from controller.live import Live, TableFacts
 from controller.metrics import Metrics
 from controller.publisher import EncodedViews, Publisher, Step
+from controller.recording.core import CoreTap
 from controller.records import NewRecord
 from engine import inputs as i
 from engine import snapshots
@@ -106,6 +107,7 @@ class Core:
         self.on_change: Callable[[State], None] = lambda state: None
         self.on_facts: Callable[[Sequence[NewPublished]], None] = lambda facts: None
         """Hears of public facts once they are on the disk."""
+        self.tap: CoreTap | None = None
         self._journal = journal
         self._ledger = ledger
         self._turn = asyncio.Lock() if ledger is None else ledger.turn
@@ -130,12 +132,12 @@ class Core:
 
     def feed(self, happened: i.Input, cause: str | None = None) -> None:
         """Something has happened; it is taken in its turn."""
-        self._queue.put_nowait(_Work(happened, cause))
+        self._queue_up(_Work(happened, cause))
 
     async def ask(self, happened: i.Input, cause: str | None = None) -> None:
         """Something that is asked for beside the seats: returns once it is carried out; Refused where it is not."""
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.put_nowait(_Work(happened, cause, ended=ended))
+        self._queue_up(_Work(happened, cause, ended=ended))
         await ended
 
     def seat_says(self, seat: str, id: str, happened: i.Input) -> bool:
@@ -147,7 +149,7 @@ class Core:
             self.refuse(seat, id, DISK)
             return False
         self._pending[seat] = self._pending.get(seat, 0) + 1
-        self._queue.put_nowait(_Work(happened, id, seat, id))
+        self._queue_up(_Work(happened, id, seat, id))
         return True
 
     def refuse(
@@ -226,6 +228,11 @@ class Core:
             if self._flush is not None:
                 self._flush.cancel()
 
+    def _queue_up(self, work: _Work) -> None:
+        if self.tap is not None:
+            self.tap.fed(work.happened, work.seat, work.id, work.ended is not None)
+        self._queue.put_nowait(work)
+
     async def _take(self, work: _Work) -> None:
         """Decide, journal beside encoding, apply, say, and go on."""
         if work.seat and self.repeated(work.seat, work.id):
@@ -257,6 +264,17 @@ class Core:
                 await self._commit(steps, work.cause, work.seat)
         except JournalUnwritable:
             self._not_stored(work, tried=True)
+        except LedgerError:
+            self._not_booked(work)
+
+    def _not_booked(self, work: _Work) -> None:
+        """An input whose booking no row of the ledger can tell: nothing of it has happened."""
+        if work.seat:
+            self.answers.refuse(work.seat, work.id, "internal")
+            self._metrics.inputs.labels(REFUSED).inc()
+            self.touch(at_once=True)
+        elif work.ended is not None and not work.ended.done():
+            work.ended.set_exception(Refused("internal"))
 
     def _not_stored(self, work: _Work, tried: bool = False) -> None:
         """An input that the disk does not take: who pressed hears of it at once; what the machine says waits."""
@@ -305,6 +323,8 @@ class Core:
         finally:
             self._committing = False
         self.state = after
+        if self.tap is not None:
+            self.tap.decided([step.event for step in steps])
         if facts:
             self._publisher.seq = facts[-1].seq
         self._metrics.commit.observe(self._journal.append_seconds)
@@ -350,6 +370,8 @@ class Core:
         return [NewRecord(booking.match, booking.hand, text)]
 
     def _refused(self, work: _Work, refused: Refused) -> None:
+        if self.tap is not None:
+            self.tap.refused(work.happened, refused.code)
         if work.seat:
             self.refuse(work.seat, work.id, refused.code, refused.rule, _without_words(refused.params), REFUSED)
         elif work.ended is not None:

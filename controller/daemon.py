@@ -12,6 +12,7 @@ import structlog
 
 from controller import commands as desk
 from controller import views
+from controller.adapters import opener_of
 from controller.auditing import Auditor, account
 from controller.broker import BrokerSession
 from controller.broker_address import BrokerAddress
@@ -32,6 +33,7 @@ from controller.offer import Offer
 from controller.pairing import Pairing
 from controller.parlor import RESTING, Parlor
 from controller.publisher import Publisher
+from controller.recording.start import begin_recording
 from controller.reports import Reporter
 from controller.reveals import Reveals
 from controller.seats import SeatDesk
@@ -92,7 +94,12 @@ class Daemon:
         self._offer = Offer(settings.match, journal)
         matches = Matches(journal.path)
         self._sheets = Sheets(journal.records, matches.text)
-        self._lines = [Line(port, settings.serial.baud, host, settings.log_directory) for port in settings.serial.ports]
+        baud, recordings = settings.serial.baud, settings.log_directory
+        self._recorded = begin_recording(settings, begun, clock.monotonic)
+        self._lines = [
+            Line(port, baud, host, recordings, self._recorded.opener(number, opener_of(settings, number)))
+            for number, port in enumerate(settings.serial.ports, 1)
+        ]
         self._session = BrokerSession(
             address,
             topics.table_reads(),
@@ -115,7 +122,7 @@ class Daemon:
             begun.state, journal, self._publisher, self._hardware, clock, metrics,
             Speeds(settings.timing.speed, settings.timing.people_speed), self._facts, self._decorate, self._ledger,
         )  # fmt: skip
-        self._core.on_change = self._changed
+        self._core.on_change, self._core.tap = self._changed, self._recorded.core
         self._seats = SeatDesk(
             settings, self._core, self._hardware, self._publisher, self._pairing, metrics, self._sheets, self._facts,
             self._spawn,
@@ -214,6 +221,7 @@ class Daemon:
                 if self._health is not None:
                     await asyncio.to_thread(self._health.stop)
                 await self._journal.close()
+        await asyncio.to_thread(self._recorded.close)
         self._notifier.close()
 
     # --- what happens -------------------------------------------------------------------------------------------------
@@ -226,7 +234,7 @@ class Daemon:
     def _changed(self, state: State) -> None:
         self._judge(state)
         ready = self._hardware.link_state == "up" and state.phase == "idle" and not state.parking
-        if self._settings.match.autostart and ready and not self._autostarted and not self._doors.locked:
+        if self._settings.match.autostart and ready and not self._autostarted and not self._doors.shut:
             self._autostarted = True
             self._spawn(self._autostart())
 
@@ -336,6 +344,8 @@ class Daemon:
             name=self._settings.table.name,
             locked=self._doors.locked,
             opened=self._doors.opened,
+            over=self._doors.over,
+            names=terms.names,
         )
 
     def _decorate(self, live: Live, state: State) -> Live:
@@ -361,8 +371,8 @@ class Daemon:
         """Say how far the table can be counted on, when that has changed."""
         if self._stopping.is_set():
             return
-        if self._offer.made and state.phase not in RESTING:
-            self._spawn(self._offer.withdraw())
+        if self._offer.waits and state.phase not in RESTING:
+            self._spawn(self._offer.begun())
         condition, reason = self._reporter.judge(state)
         if condition == "ready" and not self._ready_told:
             self._ready_told = True

@@ -16,8 +16,9 @@ import structlog
 from controller.backoff import Backoff
 from controller.flight import FlightLog
 from controller.link_history import LinkHistory, totals
+from controller.recording.port import Opener, PortLike
 from controller.repeats import Repeats
-from controller.serial_port import SerialPort, SerialPortError, open_port
+from controller.serial_port import SerialPortError, open_port
 from protocol.serial import messages as serial
 from protocol.serial.events import (
     Delivered,
@@ -36,7 +37,6 @@ from protocol.serial.recorder import FlightRecorder
 IDENTIFY_TIMEOUT_S: Final = 1.0
 REOPEN_AFTER_S: Final = 3.0
 """Without a session for so long, the port is opened anew."""
-
 CHECK_PORT_S: Final = 0.5
 OUTBOX_LIMIT: Final = 512
 SECONDS_RECORDED: Final = 60
@@ -63,8 +63,8 @@ class Line:
     daemon must not drive.
     """
 
-    def __init__(self, name: str, baud: int, host: str, recordings: Path) -> None:
-        self.name = name
+    def __init__(self, name: str, baud: int, host: str, recordings: Path, opener: Opener = open_port) -> None:
+        self.name, self._open = name, opener
         self.identity: serial.Identity | None = None
         self.last_identity: serial.Identity | None = None
         self.refusal = ""
@@ -82,7 +82,7 @@ class Line:
         self._flight = FlightLog(recordings, name)
         self._link = Link("host", lambda: secrets.randbits(32), recorder=self._recorder)
         self._loop: asyncio.AbstractEventLoop
-        self._port: SerialPort | None = None
+        self._port: PortLike | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._port_lost: asyncio.Future[str] | None = None
         self._session_end: asyncio.Future[None] | None = None
@@ -233,7 +233,7 @@ class Line:
         """Open the port and use it until it is lost; why it was."""
         self._port_lost = self._loop.create_future()
         try:
-            self._port = await open_port(self.name, self._baud, self._read, self._port_ended, self._pump)
+            self._port = await self._open(self.name, self._baud, self._read, self._port_ended, self._pump)
         except SerialPortError as error:
             return str(error)
         self._no_session_since = self._loop.time()

@@ -28,6 +28,10 @@ class TableFacts:
     """Nothing new begins until the parlor unlocks."""
     opened: bool = False
     """The parlor has opened the table for an evening."""
+    over: bool = False
+    """The parlor has closed the table behind an evening, and has neither opened it nor offered a match since."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Of the players by seat, as the parlor knows them."""
 
 
 @dataclass(frozen=True, slots=True)

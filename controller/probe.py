@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from controller.serial_port import SerialPort, open_port
+from controller.recording.port import Opener, PortLike
+from controller.serial_port import open_port
 from protocol.serial import messages as serial
 from protocol.serial.events import (
     Delivered,
@@ -39,11 +40,12 @@ class Probed:
     stats: LinkStats
 
 
-async def probe(name: str, baud: int, host: str, patience: float = 3.0) -> Probed:
+async def probe(name: str, baud: int, host: str, patience: float = 3.0, opener: Opener = open_port) -> Probed:
     """Speak to the board at a port for a moment; ProbeError or SerialPortError where that fails."""
     async with asyncio.timeout(patience * 4):
         talk = _Talk()
-        port = await open_port(name, baud, talk.read, talk.port_lost, timeout=patience)
+        async with asyncio.timeout(patience):
+            port = await opener(name, baud, talk.read, talk.port_lost, lambda: None)
         talk.port = port
         try:
             return await _interview(talk, name, baud, host, patience)
@@ -89,7 +91,7 @@ class _Talk:
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.link = Link("host", lambda: secrets.randbits(32))
-        self.port: SerialPort | None = None
+        self.port: PortLike | None = None
         self.session: asyncio.Future[None] = self._loop.create_future()
         self._timer: asyncio.TimerHandle | None = None
         self._next = 1

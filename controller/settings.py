@@ -76,6 +76,11 @@ class SerialSettings(Section):
         description='a list of 1-4 devices such as ["/dev/kaijin-table"], or "socket://host:port" for a simulator',
     )
     baud: int = Field(115200, ge=1200, le=4_000_000, description="a whole number 1200-4000000, the same on the board")
+    dialect: Literal["", "example"] = Field(
+        "", description='"" (the contract), or "example" (docs/dialects.md): how the board at the first port speaks'
+    )
+    record: Path | None = Field(None, description="the folder for recordings (docs/recordings.md); left out: none")
+    record_mb: int = Field(64, ge=1, le=65_536, description="MB that all recordings may take, 1-65536")
 
 
 class BrokerSettings(Section):

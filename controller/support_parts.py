@@ -20,6 +20,8 @@ from controller.journal import JournalError, StoredEvent, read_events, read_meta
 from controller.ledger import BOOK, HUB, SAID
 from controller.mechanisms import LearnedTimes
 from controller.mending import NOTED
+from controller.recording.format import recordings_in
+from controller.recording.redact import redacted_ends
 from controller.redaction import finished_hands, redacted
 from controller.service.history import FaultHistory
 from controller.settings import Settings
@@ -34,6 +36,7 @@ RECORDINGS: Final = 10
 LOGS: Final = 5
 LOG_BYTES: Final = 256 * 1024
 RECORDING_BYTES: Final = 1024 * 1024
+RECORDED_BYTES: Final = 8 * 1024 * 1024
 HISTORY_BYTES: Final = 256 * 1024
 JOURNALD_S: Final = 10.0
 JOURNALD_LINES: Final = 2_000
@@ -84,6 +87,7 @@ def file_parts(settings: Settings, revealed: bool) -> Parts:
         "journal/meta.json": lambda: _meta(parts, settings.journal.path),
         "journal/events.jsonl": lambda: _events(parts, settings.journal.path, revealed),
         "flight": lambda: _recordings(parts, settings.log_directory),
+        "recordings": lambda: recorded_parts(parts, settings.serial.record),
         "log": lambda: _logs(parts, settings.log_directory),
     }
     for name, do in work.items():
@@ -184,6 +188,19 @@ def _recordings(parts: Parts, folder: Path) -> None:
             parts.missing[name] = "no lines of JSON"
             continue
         parts.lines(name, masked(entries))
+
+
+def recorded_parts(parts: Parts, directory: Path | None) -> None:
+    """The newest part of each stream that was recorded last, redacted."""
+    if directory is None or not directory.is_dir():
+        return
+    newest = recordings_in(directory)[-1]
+    for name, content in redacted_ends(newest).items():
+        told = f"recordings/{newest.name}/{name}"
+        if len(content) > RECORDED_BYTES:
+            parts.missing[told] = f"longer than {RECORDED_BYTES} bytes"
+        else:
+            parts.files[told] = content
 
 
 def _logs(parts: Parts, folder: Path) -> None:

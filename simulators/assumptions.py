@@ -94,6 +94,12 @@ class FaultRates(_Strict):
     motor_overheat: float = Field(ge=0, le=1000)
 
 
+class Quirks(_Strict):
+    """What sets a measured board apart: how long its program takes to come to a message, real seconds."""
+
+    answer: Duration = Duration(seconds=0.0, spread=0.0)
+
+
 class Assumptions(_Strict):
     """Everything of the simulators that is assumed, in one place."""
 
@@ -104,6 +110,7 @@ class Assumptions(_Strict):
     play: Play
     rates: Rates
     faults_per_1000_cycles: FaultRates
+    quirks: Quirks = Quirks()
 
 
 class AssumptionsError(ValueError):
@@ -121,7 +128,37 @@ def parse_assumptions(text: str) -> Assumptions:
         raise AssumptionsError(f"assumptions: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
 
 
+def measured_assumptions(text: str) -> Assumptions:
+    """The assumptions that come with Kaijin with what a profile (TOML) says in their place; AssumptionsError as above.
+
+    `kaijin replay profile` writes such profiles.
+    """
+    tree = tomllib.loads(_shipped())
+    try:
+        told = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise AssumptionsError(f"assumptions: {error}") from None
+    for section, values in told.items():
+        if not isinstance(values, dict):
+            raise AssumptionsError(f"assumptions: {section}: expected a section, got {values!r:.40}")
+        unknown = values.keys() - tree[section].keys() if section in tree and section != "quirks" else set()
+        if unknown:
+            raise AssumptionsError(
+                f"assumptions: {section}.{min(unknown)}: unknown; expected one of {', '.join(tree[section])}"
+            )
+        tree[section] = {**tree.get(section, {}), **values}
+    try:
+        return Assumptions.model_validate(tree)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise AssumptionsError(f"assumptions: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+def _shipped() -> str:
+    return files("simulators").joinpath("assumptions.toml").read_text(encoding="utf-8")
+
+
 @cache
 def default_assumptions() -> Assumptions:
     """The assumptions that come with Kaijin."""
-    return parse_assumptions(files("simulators").joinpath("assumptions.toml").read_text(encoding="utf-8"))
+    return parse_assumptions(_shipped())

@@ -116,7 +116,7 @@ class WorldServer:
                     watching = asyncio.create_task(self._watch(writer, seat if seat in SEATS else None))
                     answer: dict[str, Any] = {"ok": True}
                 else:
-                    answer = await self._answer(request)
+                    answer = await self.answer(request)
                 if "id" in request:
                     answer["id"] = request["id"]
                 writer.write(_line(answer))
@@ -144,7 +144,8 @@ class WorldServer:
         finally:
             self._watchers.discard(changed)
 
-    async def _answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    async def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out one request, as if it had come over the channel; its answer."""
         try:
             if "error" in request:
                 raise WorldError(str(request["error"]))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from engine.tiles import SEATS
 from protocol.serial.events import LinkStats
-from protocol.serial.messages import LEARNED, Counters, DiceFaces
+from protocol.serial.messages import LEARNED, SENSOR_BITS, Counters, DiceFaces, Sensors
 from simulators.mechanisms import Mechanisms
 
 
@@ -21,6 +24,14 @@ def counters(req: int, mechanisms: Mechanisms, stats: LinkStats) -> Counters:
         retransmits=stats.retransmits,
         bad_frames=sum(stats.errors.values()),
     )
+
+
+def sensors(req: int, shown: Mapping[str, bool], running: Mapping[str, int]) -> Sensors:
+    """Sensors that show this, while so many of each operation run."""
+    bits = sum(1 << bit for bit, name in enumerate(SENSOR_BITS) if shown.get(name, False))
+    current = 120 + 480 * sum(running.values())
+    east, south, west, north = (930 if shown[f"eye_{side}"] else 140 for side in SEATS)
+    return Sensors(req, bits, (24_000, current, 3081, 3131, east, south, west, north))
 
 
 def dice_faces(req: int, mechanisms: Mechanisms) -> DiceFaces:

@@ -7,7 +7,7 @@ import secrets
 from collections import deque
 from collections.abc import Callable
 
-from protocol.serial.events import LinkEvent, LinkFull, LinkLost, SessionStarted
+from protocol.serial.events import Delivered, LinkEvent, LinkFull, LinkLost, SessionStarted
 from protocol.serial.link import Link
 from protocol.serial.messages import Message, Zone
 from simulators.port import Port
@@ -21,13 +21,21 @@ SLICE_S = 0.002
 class Line:
     """Sends and receives messages as the MCU. `on_event` gets every event of the link.
 
-    `baud` paces what is sent as a real line would; None sends as fast as it is taken.
+    `baud` paces what is sent as a real line would; None sends as fast as it is taken. `link_kind` is what
+    the board's program makes of the contract of the link.
     """
 
-    def __init__(self, port: Port, on_event: Callable[[LinkEvent], None], baud: int | None = None) -> None:
+    def __init__(
+        self,
+        port: Port,
+        on_event: Callable[[LinkEvent], None],
+        baud: int | None = None,
+        link_kind: type[Link] = Link,
+    ) -> None:
         self._port = port
         self._on_event = on_event
         self._baud = baud
+        self._link_kind = link_kind
         self._link = self._new_link()
         self._waiting: deque[Message] = deque()
         self._unsent = b""
@@ -36,6 +44,10 @@ class Line:
         self._next_write = 0.0
         self._down = True
         self._frozen: list[bytes] | None = None
+        self.thinks: Callable[[], float] = lambda: 0.0
+        """Seconds that the board's program takes to come to a message."""
+        self._comes_to = 0.0
+        self._thinking: list[asyncio.TimerHandle] = []
 
     @property
     def link(self) -> Link:
@@ -69,6 +81,7 @@ class Line:
 
     def restart(self) -> None:
         """The board was reset: it knows nothing of a session."""
+        self._forget_thoughts()
         self._waiting.clear()
         self._unsent = b""
         self._link = self._new_link()
@@ -94,6 +107,7 @@ class Line:
         """Say goodbye and close the port."""
         if self._timer is not None:
             self._timer.cancel()
+        self._forget_thoughts()
         self._link.close()
         if not self._down:
             self._port.write(self._link.outgoing(self._now()))
@@ -121,7 +135,7 @@ class Line:
     # --- within -------------------------------------------------------------------------------------------------------
 
     def _new_link(self) -> Link:
-        return Link("mcu", lambda: secrets.randbits(32))
+        return self._link_kind("mcu", lambda: secrets.randbits(32))
 
     def _now(self) -> float:
         return asyncio.get_running_loop().time()
@@ -130,8 +144,23 @@ class Line:
         for event in events:
             if isinstance(event, LinkLost | SessionStarted):
                 self._waiting.clear()
-            self._on_event(event)
+                self._forget_thoughts()
+            if isinstance(event, Delivered) and (seconds := self.thinks()) > 0:
+                self._think(event, seconds)
+            else:
+                self._on_event(event)
         self._pump()
+
+    def _think(self, event: LinkEvent, seconds: float) -> None:
+        """Come to a message later, and to those behind it later still."""
+        self._comes_to = max(self._comes_to, self._now() + seconds)
+        self._thinking = [timer for timer in self._thinking if timer.when() > self._now() and not timer.cancelled()]
+        self._thinking.append(asyncio.get_running_loop().call_at(self._comes_to, self._on_event, event))
+
+    def _forget_thoughts(self) -> None:
+        for timer in self._thinking:
+            timer.cancel()
+        self._thinking.clear()
 
     def _pump(self) -> None:
         if self._down or self._frozen is not None:

@@ -11,10 +11,10 @@ from typing import Any
 
 from engine.tiles import SEATS
 from protocol.serial.events import Delivered, LinkEvent, LinkLost
+from protocol.serial.link import Link
 from protocol.serial.messages import (
     MOTORS,
     PROTOCOL,
-    SENSOR_BITS,
     SIDES,
     Buzzer,
     Capabilities,
@@ -39,10 +39,10 @@ from protocol.serial.messages import (
     OpRefused,
     Ping,
     Pong,
+    RefusalReason,
     RowLaid,
     Seat,
     SelfTest,
-    Sensors,
     SensorsQuery,
     ServiceEnd,
     SetGear,
@@ -55,10 +55,11 @@ from protocol.serial.messages import (
     TileFlipped,
     VouchCentre,
     Zone,
+    protocol_refusal,
 )
 from protocol.serial.operations import OperationMemory
 from simulators.behaviour import Behaviour
-from simulators.counting import counters, dice_faces
+from simulators.counting import counters, dice_faces, sensors
 from simulators.felt import ZONES, Happening
 from simulators.line import Line
 from simulators.mechanisms import VERBS, Mechanisms
@@ -89,6 +90,11 @@ class Board:
 class Mcu:
     """Answers the host, runs operations at most once, keeps the interlocks, and stops by itself without a host."""
 
+    # What the board's program is made of; a bad one (simulators.defects) has others.
+    link_kind: type[Link] = Link
+    memory_kind: type[OperationMemory] = OperationMemory
+    mechanisms_kind: type[Mechanisms] = Mechanisms
+
     def __init__(
         self,
         mechanisms: Mechanisms,
@@ -107,10 +113,11 @@ class Mcu:
         self.lamps: dict[str, dict[int, str]] = {side: {} for side in SEATS}
         self.stop_reason = ""
         self.stop_button = False
-        self._line = Line(port, self._on_link, baud)
-        self._memory = OperationMemory()
+        self._line = Line(port, self._on_link, baud, self.link_kind)
+        self._memory = self.memory_kind()
         self._boot_id = 0
         self._identified = False
+        self._refused_protocol = False
         self._standing = Standing(self._send)
         self._halts: dict[OpId, asyncio.Event] = {}
         self._service_ops: set[OpId] = set()
@@ -230,7 +237,8 @@ class Mcu:
     def _on_message(self, message: Message) -> None:
         self.counts[type(message).__name__] += 1
         match message:
-            case Identify(req=req):
+            case Identify(req=req, protocol_min=low, protocol_max=high):
+                self._refused_protocol = protocol_refusal(PROTOCOL, low, high) is not None
                 self._identify(req)
             case Ping(req=req):
                 self._send(Pong(req))
@@ -242,7 +250,7 @@ class Mcu:
             case CountersQuery(req=req):
                 self._send(counters(req, self.mechanisms, self._line.link.stats))
             case SensorsQuery(req=req):
-                self._send(self._sensors(req))
+                self._send(sensors(req, self._shown(), self.mechanisms.running))
             case VouchCentre(req=req):
                 self._send(CentreVouched(req, self.mechanisms.vouch_centre()))
             case DiceQuery(req=req):
@@ -269,7 +277,7 @@ class Mcu:
             self.counts["repeated_operations"] += 1
             self._send(known)
             return
-        reason = "latched" if self.stop_reason else self.mechanisms.refusal(operation)
+        reason = self._refusal(operation)
         if reason is not None:
             self.counts["refused_operations"] += 1
             self._send(OpRefused(operation.op, reason))
@@ -281,6 +289,11 @@ class Mcu:
         if isinstance(operation, Jog) or (isinstance(operation, SelfTest) and moves(operation.number)):
             self._service_ops.add(operation.op)
         self._spawn(self._run(operation, halt))
+
+    def _refusal(self, operation: Operation) -> RefusalReason | None:
+        if self._refused_protocol:
+            return "unsupported"
+        return "latched" if self.stop_reason else self.mechanisms.refusal(operation)
 
     async def _run(self, operation: Operation, halt: asyncio.Event) -> None:
         op, verb = operation.op, VERBS[type(operation)]
@@ -386,13 +399,6 @@ class Mcu:
         }
         return self.behaviour.sensors(true)
 
-    def _sensors(self, req: int) -> Sensors:
-        shown = self._shown()
-        bits = sum(1 << bit for bit, name in enumerate(SENSOR_BITS) if shown.get(name, False))
-        current = 120 + 480 * sum(self.mechanisms.running.values())
-        east, south, west, north = (930 if shown[f"eye_{side}"] else 140 for side in SEATS)
-        return Sensors(req, bits, (24_000, current, 3081, 3131, east, south, west, north))
-
     # --- keys, stops, faults ------------------------------------------------------------------------------------------
 
     def _on_key(self, happening: Happening) -> None:
@@ -470,7 +476,7 @@ class Mcu:
         self.mechanisms.bench.mode = False
         self.stop_reason = "stop button" if self.stop_button else ""
         kept = self.board.nonvolatile and self.board.flash
-        self._memory = OperationMemory.restore(self.board.flash) if kept else OperationMemory()
+        self._memory = self.memory_kind.restore(self.board.flash) if kept else self.memory_kind()
 
     def _keep(self) -> None:
         if self.board.nonvolatile:

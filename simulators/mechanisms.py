@@ -194,7 +194,7 @@ class Mechanisms:
             case SortStart():
                 return self._sort_refusal()
             case DiceRoll():
-                if self.build.dice == "hand":
+                if self.build.dice in ("software", "hand"):
                     return "unsupported"
                 return "busy" if self.world.spinning else None
             case PresentGroup(side=side, first=first):

@@ -1,4 +1,4 @@
-"""The simulated table's end of the line: a pseudo-terminal behind a stable name, or a TCP port.
+"""The simulated table's end of the line: a pseudo-terminal behind a stable name, a TCP port, or memory.
 
 A port gives what it reads to `received`, says with `lost` that the line is gone and with `writable` that it takes
 bytes again. It never blocks: `write` takes what fits and says how much.
@@ -12,6 +12,8 @@ import errno
 import os
 import socket
 import tty
+from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -234,6 +236,63 @@ class TcpPort:
             if self._line is writer:
                 self._line = None
                 shell.lost()
+
+
+class MemoryPort:
+    """A line within one process: `host_write` is what the host says, `host_data` what it hears, after `delay_s`."""
+
+    def __init__(self, delay_s: float = 0.001) -> None:
+        self.delay_s = delay_s
+        self.host_data: Callable[[bytes], None] = lambda data: None
+        self.host_lost: Callable[[str], None] = lambda reason: None
+        self._shell: Shell | None = None
+        self._paused: list[bytes] | None = None
+        self._on_the_way: tuple[deque[bytes], deque[bytes]] = (deque(), deque())
+
+    async def open(self, shell: Shell) -> str:
+        """Listen; it is called `memory`."""
+        self._shell = shell
+        return "memory"
+
+    async def unplug(self) -> None:
+        """Nothing passes until it is opened again."""
+        self._shell = None
+
+    def write(self, data: bytes) -> int:
+        """Every byte is taken."""
+        # Timers that are due at the same moment come in any order; bytes never do.
+        self._on_the_way[0].append(data)
+        asyncio.get_running_loop().call_later(self.delay_s, self._to_host)
+        return len(data)
+
+    def host_write(self, data: bytes) -> None:
+        """Bytes of the host."""
+        self._on_the_way[1].append(data)
+        asyncio.get_running_loop().call_later(self.delay_s, self._arrived)
+
+    def pause_reading(self, paused: bool) -> None:
+        """Read nothing until told otherwise."""
+        waiting, self._paused = self._paused, [] if paused else None
+        for data in waiting or ():
+            self._to_board(data)
+
+    def close(self) -> None:
+        """The line ends."""
+        self._shell = None
+
+    def _to_host(self) -> None:
+        data = self._on_the_way[0].popleft()
+        if self._shell is not None:
+            self.host_data(data)
+
+    def _arrived(self) -> None:
+        self._to_board(self._on_the_way[1].popleft())
+
+    def _to_board(self, data: bytes) -> None:
+        if self._paused is not None:
+            self._paused.append(data)
+        elif self._shell is not None:
+            self._shell.received(data)
 
 
 def _without_delay(writer: asyncio.StreamWriter) -> None:

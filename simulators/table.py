@@ -8,6 +8,7 @@ It runs on the loop that opens it and is gone when the block ends. `kaijin simul
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +21,13 @@ from protocol.serial.messages import FAULT_CODES, FaultCode, Severity
 from protocol.serial.vocabulary import DealingAid, DiceAbility, Sensing
 from simulators.acts import seat_of, text_of
 from simulators.assumptions import Assumptions, default_assumptions
+from simulators.c_board import OF_BYTES, CMcu
 from simulators.channel import WorldServer
+from simulators.defects import board_kind
+from simulators.dialect_board import DialectBoard
 from simulators.dice_unit import DiceMechanisms, DiceUnit
 from simulators.mcu import Board, Mcu
-from simulators.mechanisms import USUAL_FAULT, Build, Mechanisms
+from simulators.mechanisms import USUAL_FAULT, Build
 from simulators.pace import Pace
 from simulators.port import Port, PtyPort, TcpPort
 from simulators.readers import Readers
@@ -48,11 +52,14 @@ _SWITCHED: Final = {*_ENVELOPE, "seat", "side", "code", "severity", "board", "zo
 class TableConfig:
     """How the simulated table is built and what goes wrong at it.
 
-    One of `link` (symlink to the pty) and `tcp` (HOST:PORT); `world` a socket's path or HOST:PORT; `faces` how many
-    of each face one set has; `speed` a factor or `max`; `cocked` the chance of a leaning die, None for the assumed one;
-    `wear` how many times the assumed rates of faults; `reader_faults` the chance that a change is read wrongly;
-    `dice_link` the symlink of a second board's line that has the dice, where they are a unit of their own;
-    `scenario` what goes wrong by order, with `scenario_seed` in the place of its own seed.
+    One of `link` (symlink to the pty), `tcp` (HOST:PORT) and `port` (any other line, such as a MemoryPort); `world` a
+    socket's path or HOST:PORT; `faces` how many of each face one set has; `speed` a factor or `max`; `cocked` the
+    chance of a leaning die, None for the assumed one; `wear` how many times the assumed rates of faults;
+    `reader_faults` the chance that a change is read wrongly; `defect` what is wrong with the program of the table's
+    board (simulators.defects); `dice_link` the symlink of a second board's line that has the dice, where they are a
+    unit of their own; `scenario` what goes wrong by order, with `scenario_seed` in the place of its own seed;
+    `dialect` what the table's board speaks in the place of the contract, with `noise` the chance that one of its
+    bytes is lost or another.
     """
 
     faces: Mapping[str, int]
@@ -77,6 +84,12 @@ class TableConfig:
     assumptions: Assumptions | None = None
     scenario: Scenario | None = None
     scenario_seed: int | None = None
+    port: Port | None = None
+    defect: str = ""
+    dialect: str = ""
+    noise: float = 0.0
+    mcu: Path | None = None
+    """A program that is the board in the place of the one in Python (simulators.c_board); it needs `link`."""
 
 
 class SimulatedTable:
@@ -98,13 +111,24 @@ class SimulatedTable:
             notify=self._noticed,
         )
         apart = config.dice_link is not None
-        build = Build("hand" if apart else config.dice, config.aid, config.sensing == "full")
+        dice_here: DiceAbility = "unread" if config.dialect else config.dice
+        build = Build("hand" if apart else dice_here, config.aid, config.sensing == "full")
         pace = Pace(config.speed)
-        mechanisms = Mechanisms(self.world, build, assumptions, pace, config.failures, config.wear)
+        mcu_kind = board_kind(config.defect) if config.defect else Mcu
+        mechanisms = mcu_kind.mechanisms_kind(self.world, build, assumptions, pace, config.failures, config.wear)
         board = Board(config.serial_number, config.nonvolatile)
         readers = Readers(self.world, config.reader_faults)
         wire = FaultyPort(_port(config))
-        self.mcu = Mcu(mechanisms, board, wire, config.baud, readers)
+        self.mcu = (
+            CMcu(mechanisms, board, wire, config.mcu, config.link, readers)
+            if config.mcu is not None and config.link is not None
+            else DialectBoard(mechanisms, board, wire, config.noise, config.seed)
+            if config.dialect
+            else mcu_kind(mechanisms, board, wire, config.baud, readers)
+        )
+        answer, chance = assumptions.quirks.answer, random.Random(f"{config.seed}/answers")
+        if answer.seconds:
+            self.mcu.line.thinks = lambda: pace.real(answer.sample(chance))
         self._machines = {"table": Machine(self.mcu, wire)}
         self.dice_unit: DiceUnit | None = None
         if config.dice_link is not None:
@@ -165,6 +189,10 @@ class SimulatedTable:
             "running": sorted(verb for verb, count in sum(running, Counter[str]()).items() if count),
         }
 
+    async def act(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """What the world channel answers to a request, without the channel."""
+        return await self._channel.answer(request)
+
     def _boards(self) -> tuple[Mcu, ...]:
         return (self.mcu,) if self.dice_unit is None else (self.mcu, self.dice_unit)
 
@@ -181,6 +209,8 @@ class SimulatedTable:
             return self.summary()
         if verb not in KINDS:
             raise WorldError(f"control {verb!r}: expected {', '.join(CONTROLS)}")
+        if isinstance(self.mcu, CMcu) and verb in OF_BYTES:
+            raise WorldError(f"control {verb!r}: not at a board that is a program of its own, whose line is not here")
         if _SHORT.get(verb) in request or (verb in _SHORT and set(request) <= _SWITCHED):
             self._switch(verb, request)
             return {}
@@ -267,8 +297,10 @@ def _count(text: str, part: str) -> int:
 
 
 def _port(config: TableConfig) -> Port:
+    if config.port is not None:
+        return config.port
     if config.tcp is not None:
         return TcpPort(config.tcp)
     if config.link is None:
-        raise ValueError("a table needs a line: `link` or `tcp`")
+        raise ValueError("a table needs a line: `link`, `tcp` or `port`")
     return PtyPort(config.link)

@@ -16,11 +16,13 @@ SLOW: tuple[str, ...] = (
     *("engine/test_hands", "engine/test_opening_walk", "engine/play/test_random_hands", "engine/test_refereeing"),
     *("engine/test_laid_claims", "engine/test_meanwhile"),
     *("simulators", "cli/test_park", "cli/test_demo", "cli/test_docs", "cli/test_bench", "cli/test_journal"),
+    "protocol/c",
     *("controller/test_equal_traffic", "controller/test_secrecy", "controller/test_daemon", "controller/hardware"),
     *("controller/test_lines", "controller/test_time", "controller/test_journal_", "engine/test_snapshots", "fuzz"),
     *("controller/web", "controller/test_parlor", "controller/test_broker", "controller/test_ledger", "test_setup"),
     *("controller/test_service", "cli/test_service", "controller/test_mechanisms", "controller/test_support"),
-    *("controller/test_health", "controller/test_contended_windows"),
+    *("controller/test_health", "controller/test_contended_windows", "controller/test_adapters", "hil/host"),
+    "hil/conform",
 )
 """Whole random matches, processes and counts of everything: what `./kaijin check` leaves to `./kaijin test`."""
 
