@@ -91,6 +91,9 @@ class LoopClock:
     def mono_ms(self) -> int:
         return round(self.monotonic() * 1000)
 
+    def offset_ms(self) -> int:
+        return 0
+
     def stamp(self) -> Stamp:
         return Stamp(BEGAN_MS + self.mono_ms(), self.mono_ms(), "synced")
 
