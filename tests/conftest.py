@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 from hypothesis import settings
 
 settings.register_profile("kaijin", deadline=None)
@@ -33,3 +36,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(root) and item.path.relative_to(root).as_posix().startswith(SLOW):
             item.add_marker("slow")
+
+
+@pytest.fixture(autouse=True)
+def own_log(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What a command in this process makes of the log ends with its test: a logger that keeps what it was first given
+    would write there for ever, and no later test would hear it.
+    """
+    before, configure = structlog.get_config(), structlog.configure
+
+    def for_this_test(*given: Any, **named: Any) -> None:
+        configure(*given, **named | {"cache_logger_on_first_use": False})
+
+    monkeypatch.setattr(structlog, "configure", for_this_test)
+    yield
+    configure(**before)

@@ -14,6 +14,7 @@ from engine.match import events as m
 from tests.table.evening import bookings, check_book, standing, steps, voids
 from tests.table.harness import WholeTable
 from tests.table.seated import seated
+from tests.table.test_mechanics import sessions
 
 pytestmark = [pytest.mark.table, pytest.mark.timeout(400)]
 
@@ -120,6 +121,7 @@ async def test_a_table_parked_in_a_hand_is_turned_off_and_goes_on_later(tmp_path
         before = await table.state(lambda data: data["use"] in ("paused", "closing"))
         assert await asyncio.to_thread(table.kill, "daemon", signal.SIGTERM) == 0
         table.start_daemon()
+        await sessions(table, 1)
         await table.follow("view", table.topics.availability, lambda data: data["state"] == "parked", 60)
         await park(table, how, False)
         after = await table.state(lambda data: data["use"] == "playing")
