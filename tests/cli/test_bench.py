@@ -211,6 +211,7 @@ Core._settle = settle
 
 
 @pytest.mark.table
+@pytest.mark.long
 def test_the_memory_of_one_daemon_is_watched_over_as_many_events_as_are_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -247,6 +248,7 @@ def test_a_missed_goal_is_an_error_where_that_is_asked_for(instead: Callable[[Ca
 
 
 @pytest.mark.table
+@pytest.mark.long
 def test_durability_tells_median_and_p99_of_the_journal_and_of_the_whole_way(tmp_path: Path) -> None:
     result = run("--only", "durability", "--samples", "20", "--json", "--folder", str(tmp_path))
     rows = json.loads(result.stdout)["rows"]

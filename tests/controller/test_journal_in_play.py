@@ -294,7 +294,11 @@ async def test_what_the_ledger_cannot_tell_is_not_carried_out_and_the_table_goes
         patch.setattr("controller.bookkeeping.Bookkeeper.booked", lambda *_, **__: 1 // 0)
         answer = await says(broker, ear, "E", "first")
     assert (answer["ok"], answer["code"]) == (False, "internal") and running.begun.journal.last_event == before
-    assert (await says(broker, ear, "E", "again"))["ok"]
+    async with asyncio.timeout(20):
+        # A view of the refused press may still be on its way: its prompt is stale.
+        tries = 0
+        while not (await says(broker, ear, "E", f"again-{tries}"))["ok"]:
+            tries += 1
     await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "lift")
     await running.end()
 

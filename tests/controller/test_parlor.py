@@ -245,8 +245,8 @@ async def test_an_evening_that_is_over_leaves_nothing_at_the_seats_and_the_next_
     assert again["data"]["match"]["players"]["E"]["name"] == "阿明" and again["data"]["match"]["evening"]
     await parlor.does("end")
     await ear.emptied(*SEAT_TOPICS)
-    state = await ear.until(TOPICS.state, lambda said: said["data"]["phase"] == "idle")
-    assert (state["data"]["match"], state["data"]["result"], state["data"]["use"]) == (None, None, "free")
+    state = await ear.until(TOPICS.state, lambda said: said["data"]["use"] == "free")
+    assert (state["data"]["match"], state["data"]["result"], state["data"]["phase"]) == (None, None, "idle")
     assert (state["data"]["hand"], state["data"]["hands"], state["data"]["dealer"]) == (0, 0, None)
     await running.end()
     later = await begin(settings)

@@ -20,7 +20,7 @@ from tests.table.harness import alive, children, wait_for
 pytestmark = [pytest.mark.table, pytest.mark.timeout(300)]
 
 GAMES = [(name, layout) for name in profiles() for layout in load_ruleset(name).layouts]
-HANDS = 3
+HANDS = 2
 MANY = 200
 
 

@@ -53,21 +53,21 @@ async def test_a_jam_is_told_and_tried_again_by_people(tmp_path: Path) -> None:
         assert seen[-1]["machine"]["problem"] is None
 
 
-@pytest.mark.parametrize("dice", ["read", "unread"])
+@pytest.mark.parametrize("dice", ["read", pytest.param("unread", marks=pytest.mark.long)])
 async def test_a_plug_pulled_in_mid_deal_does_not_lose_the_hand(tmp_path: Path, dice: str) -> None:
     """F1: the adapter drops and comes back under another name 0.6 s later."""
-    async with WholeTable(tmp_path, hands=2, dice=dice, speed="10", sensing="full") as table:
+    async with WholeTable(tmp_path, hands=1, dice=dice, speed="10", sensing="full") as table:
         await table.state(lambda data: data["phase"] == "taking")
         await table.world_act("control", verb="unplug", seconds=0.6)
         await table.ended()
         physical = await table.physical()
         assert physical["throws"] == counted_throws(table)
-        assert physical["walls"] == 2 and physical["boots"] == 1
+        assert physical["walls"] == 1 and physical["boots"] == 1
 
 
 async def test_a_killed_daemon_goes_on_in_the_middle_of_the_hand(tmp_path: Path) -> None:
     """F5: kill -9 in several phases while the board goes on: what was done is not done again, dice above all."""
-    async with WholeTable(tmp_path, hands=2, speed="10", sensing="full") as table:
+    async with WholeTable(tmp_path, hands=1, speed="10", sensing="full") as table:
         for phase in ("lift", "deal_roll", "taking", "gold_roll"):
             before = await table.state(lambda data, phase=phase: data["phase"] == phase)  # type: ignore[misc]
             table.kill("daemon")
@@ -77,8 +77,8 @@ async def test_a_killed_daemon_goes_on_in_the_middle_of_the_hand(tmp_path: Path)
         await table.ended()
         physical = await table.physical()
         assert physical["throws"] == counted_throws(table)
-        assert physical["walls"] == 2
-        assert len([name for name, _ in table.events() if name == "HandEnded"]) == 2
+        assert physical["walls"] == 1
+        assert len([name for name, _ in table.events() if name == "HandEnded"]) == 1
 
 
 async def test_a_board_reset_in_mid_throw_is_read_and_not_thrown_again(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ async def test_the_board_resets_again_and_again_and_every_throw_is_thrown_once(t
 
     Every throw begun was thrown, and each has ended: counted as people saw it, or spoilt since nobody had.
     """
-    async with WholeTable(tmp_path, hands=2, speed="4", dice="unread") as table:
+    async with WholeTable(tmp_path, hands=2, speed="8", dice="unread") as table:
         for _ in range(4):
             await table.dice_roll()
             await table.world_act("control", verb="reboot")
@@ -146,7 +146,7 @@ async def test_the_daemon_ends_within_five_seconds_and_says_so(tmp_path: Path, n
 
 async def test_a_daemon_stopped_for_a_while_runs_nothing_twice(tmp_path: Path) -> None:
     """F3: stopped for 20 s in mid-sort. The board stops by itself, people have it sorted again, nothing runs twice."""
-    async with WholeTable(tmp_path, hands=1, speed="3", sensing="full") as table:
+    async with WholeTable(tmp_path, hands=1, speed="6", sensing="full") as table:
         await table.state(lambda data: data["phase"] == "sorting" and any(data["machine"]["sorting"]["tiles"].values()))
         table.processes["daemon"].send_signal(signal.SIGSTOP)
         await asyncio.sleep(20)
@@ -160,10 +160,10 @@ async def test_a_daemon_stopped_for_a_while_runs_nothing_twice(tmp_path: Path) -
         assert physical["walls"] == 1 and physical["boots"] == 1
 
 
-@pytest.mark.parametrize("when", ["rolling", "sorting"])
+@pytest.mark.parametrize("when", ["rolling", pytest.param("sorting", marks=pytest.mark.long)])
 async def test_an_emergency_stop_is_cleared_by_a_seat_and_the_hand_goes_on(tmp_path: Path, when: str) -> None:
     """The red button in mid-hand: it cannot be cleared while it is in; what was under way is not done twice."""
-    async with WholeTable(tmp_path, hands=1, speed="5", sensing="full") as table:
+    async with WholeTable(tmp_path, hands=1, speed="8", sensing="full") as table:
         if when == "rolling":
             await table.dice_roll()
         else:

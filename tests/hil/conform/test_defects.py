@@ -29,7 +29,13 @@ def test_an_unknown_defect_is_named_with_those_that_are_known() -> None:
         board_kind("gremlin")
 
 
-@pytest.mark.parametrize("name", DEFECTS)
+SHARE = 2
+"""Every second defect in each run, all of them in the long form."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long if at % SHARE else ()) for at, name in enumerate(DEFECTS)]
+)
 def test_a_defect_is_found(name: str) -> None:
     config = {**FULLEST, **CONFIG.get(name, {})}
     report = conform(usual(only=DEFECTS[name].found_by), defect=name, **config)
