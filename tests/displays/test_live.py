@@ -283,8 +283,10 @@ async def test_a_table_closed_for_the_evening_says_so_and_the_page_goes_on_when_
     await expect(page.locator(".cover-title")).to_have_text("今天打完了，辛苦各位")
     await page.reload()
     await cover(page, "connecting")
-    await site.table.publish(TOPICS.seat("S"), b"", qos=1, retain=True)
-    await cover(page, "ended")
+    async with asyncio.timeout(10):
+        while await page.locator("#cover").get_attribute("data-cover") != "ended":
+            await site.table.publish(TOPICS.seat("S"), b"", qos=1, retain=True)
+            await asyncio.sleep(0.2)
     assert await page.evaluate("localStorage.getItem('kaijin.pairing.S')") is not None
     await site.say(scenes.scene("start_whole", "S"))
     await cover(page, None)
