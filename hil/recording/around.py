@@ -12,7 +12,7 @@ from controller.journal import Journal
 from controller.live import Live, TableFacts
 from engine.ruleset import profiles
 from engine.state import State
-from hil.recording.clock import LeapingLoop
+from hil.clock import LeapingLoop
 
 DISK_S: Final = 2.0
 """How long the disk may take at most."""

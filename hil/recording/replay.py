@@ -30,9 +30,9 @@ from engine import snapshots
 from engine.events import Event, encode_event
 from engine.state import State, new_state
 from engine.table import Refused
+from hil.clock import LeapingLoop, LoopClock
 from hil.recording.around import Disk, Outlet, ReplayCore, facts, undecorated
 from hil.recording.board import ReplayBoard, lenient
-from hil.recording.clock import LeapingLoop, LoopClock
 from hil.recording.meaning import QUERIES, REQUESTS
 from hil.recording.story import Item, Story
 from hil.recording.streams import Enough, Report, Stream, of_input, told_of
@@ -55,6 +55,9 @@ NEAR: Final = 50
 
 STEP_S: Final = 0.02
 
+TURN_S: Final = 1e-7
+"""What one turn of the loop takes: whoever waits for the last billionth of a second must come to the end of it."""
+
 
 def replay(story: Story, pace: float = 0.0, compare: bool = True) -> Report:
     """Replay what is told; `pace` real seconds for each recorded one, 0 as fast as it goes (lock-step).
@@ -66,7 +69,7 @@ def replay(story: Story, pace: float = 0.0, compare: bool = True) -> Report:
     report = Report()
     if not compare:
         story = story.with_items(tuple(item for item in story.items if item.stimulus or item.kind == "end"))
-    loop = LeapingLoop(pace)
+    loop = LeapingLoop(pace, TURN_S)
     with tempfile.TemporaryDirectory(prefix="kaijin-replay-") as folder:
         try:
             loop.run_until_complete(_Replay(story, report, loop, Path(folder), compare).run())

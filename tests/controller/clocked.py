@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import selectors
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,6 @@ import pytest
 from prometheus_client import generate_latest
 
 from controller.broker_address import BrokerAddress
-from controller.clock import Stamp
 from controller.daemon import Daemon
 from controller.journal import open_journal
 from controller.notify import Notifier
@@ -31,6 +29,7 @@ from engine.opening import wall_positions
 from engine.ruleset import load_ruleset
 from engine.tiles import SEATS, parse_tiles
 from engine.wants import Want
+from hil.clock import LeapingLoop, LoopClock
 from protocol.mqtt.topics import Topics, parse_topic
 
 TABLE = "same-table"
@@ -41,61 +40,6 @@ TICK_MS = 1
 
 _TAKES_S = {"dice_roll": 3.0, "read_wall": 0.5}
 _TAKES_ELSE_S = 2.0
-
-
-# --- time -------------------------------------------------------------------------------------------------------------
-
-
-class ClockedLoop(asyncio.SelectorEventLoop):
-    """Time stands while anything is at work (the journal's thread too) and then leaps to the next timer."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-        self.at_work = 0
-        super().__init__(_Leaping(self))
-
-    def time(self) -> float:
-        return self.now
-
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
-        self.at_work += 1
-        work = super().run_in_executor(executor, func, *args)
-        work.add_done_callback(self._worked)
-        return work
-
-    def _worked(self, _: asyncio.Future[Any]) -> None:
-        self.at_work -= 1
-
-
-class _Leaping(selectors.DefaultSelector):
-    def __init__(self, loop: ClockedLoop) -> None:
-        super().__init__()
-        self._loop = loop
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if self._loop.at_work and (timeout is None or timeout > 0):
-            return super().select(30)
-        if timeout is None:
-            raise AssertionError("nothing will ever happen again")
-        if timeout > 0:
-            self._loop.now += timeout
-        return super().select(0)
-
-
-class LoopClock:
-    """The daemon's clocks, as the loop has them."""
-
-    def monotonic(self) -> float:
-        return asyncio.get_running_loop().time()
-
-    def mono_ms(self) -> int:
-        return round(self.monotonic() * 1000)
-
-    def offset_ms(self) -> int:
-        return 0
-
-    def stamp(self) -> Stamp:
-        return Stamp(BEGAN_MS + self.mono_ms(), self.mono_ms(), "synced")
 
 
 # --- what is around the daemon ----------------------------------------------------------------------------------------
@@ -331,7 +275,7 @@ def run(folder: Path, laid: Laid, play: Callable[[Table], Any], journal: Path | 
         patched.setattr("controller.daemon.BrokerSession", lambda *given, **more: _session(table, given[2]))
         patched.setattr("controller.daemon.Hardware", lambda *given: _machine(table, given[2], given[3]))
         patched.setattr("controller.daemon.Line", lambda *given: _Line())
-        loop = ClockedLoop()
+        loop = LeapingLoop()
         try:
             loop.run_until_complete(_serve(folder, table, play))
         finally:
@@ -355,7 +299,7 @@ async def _serve(folder: Path, table: Table, play: Callable[[Table], Any]) -> No
     journal.journal_id = 1
     journal.begin_epoch(1)
     address = BrokerAddress("127.0.0.1", 1, None, None, None, 2)
-    clock: Any = LoopClock()
+    clock: Any = LoopClock(BEGAN_MS, "synced")
     daemon = Daemon(settings, Start(journal, state, 1, "cold"), address, clock, Notifier({}))
     serving = asyncio.create_task(daemon.run())
     playing = asyncio.create_task(play(table))

@@ -31,13 +31,13 @@ from controller.logs import configure_logging
 from controller.port_holder import holder_of
 from controller.repeats import MOST_KINDS, Repeats, Summary
 from controller.serial_port import CLOSE_S, SerialPortError, open_serial_port
+from hil.clock import LeapingLoop
 from protocol.serial import messages as serial
 from protocol.serial.events import LinkStats
 from protocol.serial.frames import Frame, FrameKind, encode_frame
 from protocol.serial.messages import Zone, encode_message
 from protocol.serial.recorder import FlightRecorder
 from tests.controller.board import Board
-from tests.controller.clocked import ClockedLoop
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_port_held_by_another_process_for_an_hour_costs_few_lines(
     assert holder.stdin is not None and holder.stdout is not None
     try:
         assert holder.stdout.readline() == b"held\n"
-        loop = ClockedLoop()
+        loop = LeapingLoop()
         try:
             line = Line(device, 115200, "test", tmp_path)
             loop.run_until_complete(_for_a_while(line, 3600.0))

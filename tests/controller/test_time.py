@@ -136,7 +136,7 @@ def wall_clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[float], t
     """Puts a time of day in place, for the daemon's stamps and for every library that asks the system."""
 
     def put(at: Callable[[float], tuple[int, ClockState]]) -> None:
-        monkeypatch.setattr("tests.controller.clocked.LoopClock.stamp", lambda self: Utc(at).stamp())
+        monkeypatch.setattr("hil.clock.LoopClock.stamp", lambda self: Utc(at).stamp())
         monkeypatch.setattr(time, "time", lambda: at(asyncio.get_running_loop().time())[0] / 1000)
         monkeypatch.setattr(time, "time_ns", lambda: at(asyncio.get_running_loop().time())[0] * 1_000_000)
 

@@ -38,7 +38,7 @@ def test_who_waits_for_nobody_is_told() -> None:
     async def main() -> None:
         await asyncio.Event().wait()
 
-    with pytest.raises(RuntimeError, match="nothing will ever happen on this loop"):
+    with pytest.raises(RuntimeError, match="nothing will ever happen again on this clock"):
         run_virtual(main)
 
 

@@ -1,4 +1,11 @@
-"""A loop on a clock of its own: time stands while anything is at work and then leaps to the next timer."""
+"""A loop on a clock of its own: time stands while anything is at work and then leaps to the next timer.
+
+An evening takes what its work takes, and the same inputs come at the same moments. Not for sockets that others serve:
+nobody else's time passes with it.
+
+    with asyncio.Runner(loop_factory=LeapingLoop) as runner:
+        runner.run(main())
+"""
 
 from __future__ import annotations
 
@@ -6,20 +13,20 @@ import asyncio
 import selectors
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
-from controller.clock import Stamp
-
-TURN_S: Final = 1e-7
-"""What one turn of the loop takes: whoever waits for the last billionth of a second must come to the end of it."""
+from controller.clock import ClockState, Stamp
 
 
 class LeapingLoop(asyncio.SelectorEventLoop):
-    """`pace` real seconds pass for each second of its clock, 0 leaps. `idle` returns when nothing is left to do now."""
+    """`pace` real seconds pass for each second of its clock, 0 leaps; `turn` is what one turn of the loop takes, in
+    seconds. `idle` returns when nothing is left to do now. RuntimeError when every task waits for what nobody does.
+    """
 
-    def __init__(self, pace: float = 0.0) -> None:
+    def __init__(self, pace: float = 0.0, turn: float = 0.0) -> None:
         self.now = 0.0
         self.pace = pace
+        self.turn = turn
         self.at_work = 0
         self.waiting: list[asyncio.Future[None]] = []
         super().__init__(_Leaping(self))
@@ -54,7 +61,7 @@ class _Leaping(selectors.DefaultSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         loop = self._loop
-        loop.now += TURN_S
+        loop.now += loop.turn
         if timeout is not None and timeout <= 0:
             return super().select(0)
         if loop.at_work:
@@ -66,7 +73,7 @@ class _Leaping(selectors.DefaultSelector):
                     one.set_result(None)
             return super().select(0)
         if timeout is None:
-            raise RuntimeError("nothing will ever happen again on this clock")
+            raise RuntimeError("nothing will ever happen again on this clock: every task waits for what nobody does")
         if loop.pace:
             time.sleep(timeout * loop.pace)
         loop.now += timeout
@@ -74,7 +81,11 @@ class _Leaping(selectors.DefaultSelector):
 
 
 class LoopClock:
-    """The daemon's clocks as the running loop has them; the time of day is that of the recording."""
+    """The daemon's clocks as the running loop has them; `began_ms` is the time of day at its second 0."""
+
+    def __init__(self, began_ms: int = 0, clock: ClockState = "unsynced") -> None:
+        self._began_ms = began_ms
+        self._clock = clock
 
     def monotonic(self) -> float:
         """Seconds that never step."""
@@ -84,6 +95,10 @@ class LoopClock:
         """Milliseconds since the beginning."""
         return round(self.monotonic() * 1000)
 
+    def offset_ms(self) -> int | None:
+        """How far the time of day is off, in ms; None where it is not synchronised."""
+        return 0 if self._clock == "synced" else None
+
     def stamp(self) -> Stamp:
         """The present moment."""
-        return Stamp(self.mono_ms(), self.mono_ms(), "unsynced")
+        return Stamp(self._began_ms + self.mono_ms(), self.mono_ms(), self._clock)
