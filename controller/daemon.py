@@ -372,7 +372,7 @@ class Daemon:
         if self._stopping.is_set():
             return
         if self._offer.waits and state.phase not in RESTING:
-            self._spawn(self._offer.begun())
+            self._spawn(self._doors.begun())
         condition, reason = self._reporter.judge(state)
         if condition == "ready" and not self._ready_told:
             self._ready_told = True

@@ -59,14 +59,14 @@ class Doors:
     @property
     def over(self) -> bool:
         """The parlor has closed the table behind an evening: its displays say so, and nothing begins here until it
-        opens the table or offers a match.
+        opens the table, or as long as it offers a match.
         """
-        return self._over
+        return self._over and not self._offer.made
 
     @property
     def shut(self) -> bool:
         """Nothing may begin here."""
-        return self._locked or self._over
+        return self._locked or self.over
 
     async def lock(self, on: bool) -> None:
         """Lock or unlock; as it was where it is so already."""
@@ -75,18 +75,19 @@ class Doors:
 
     async def open(self, args: Mapping[str, Any], cause: str) -> None:
         """Open the table for an evening: its matches are played by these rules, the usual ones where nothing is said,
-        until it is closed. Opened again it goes on under the new ones. OfferRefused, JournalUnwritable.
+        until it is closed. Opened again it goes on under the new ones. JournalUnwritable; OfferRefused, too late, for
+        rules that nobody has looked at before (`Offer.usual`).
         """
-        self._offer.usual(args)
         await self._ledger.open(cause)
         await self._offer.set_evening(args)
         await self.set_over(False)
 
     async def close(self, cause: str) -> bool:
-        """The evening is over; False where nobody had opened the table. JournalUnwritable."""
+        """End the session of an evening that is over (`set_over`); False where nobody had opened the table.
+        JournalUnwritable.
+        """
         if not self.opened:
             return False
-        await self.set_over(True)
         await self._ledger.close(cause)
         await self._offer.end_evening()
         return True
@@ -96,3 +97,8 @@ class Doors:
         if self._over != on:
             await self._notes.note({_OVER: "1" if on else None})
             self._over = on
+
+    async def begun(self) -> None:
+        """A match has begun: somebody plays here again, and what was for this match alone is done with."""
+        await self.set_over(False)
+        await self._offer.begun()

@@ -29,9 +29,14 @@ class TableFacts:
     opened: bool = False
     """The parlor has opened the table for an evening."""
     over: bool = False
-    """The parlor has closed the table behind an evening, and has neither opened it nor offered a match since."""
+    """The parlor has closed the table behind an evening, and has neither opened it since nor offers a match."""
     names: Mapping[str, str] = field(default_factory=dict)
     """Of the players by seat, as the parlor knows them."""
+
+    @property
+    def shut(self) -> bool:
+        """Nothing may begin here."""
+        return self.locked or self.over
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,6 @@ class Parlor:
             await self._offer.make(command.args)
         except OfferRefused as error:
             raise CommandFailed("bad_value", str(error)) from None
-        await self._doors.set_over(False)
         return self._offered()
 
     async def _open(self, command: Command) -> _Result:

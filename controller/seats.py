@@ -82,15 +82,14 @@ class SeatDesk:
 
     async def start_match(self, params: Mapping[str, Any], seat: str = "", id: str = "") -> str:
         """Begin a match on what the board can do and where its sets lie; the code of what hinders it, or nothing."""
-        if self._facts().locked or self._facts().over:
-            if seat:
-                self._core.refuse(seat, id, LOCKED)
-            return LOCKED
-        sets = await self._hardware.where_sets_are()
+        facts = self._facts()
+        hindered = LOCKED if facts.shut else "bad_value" if params.get("fresh") and facts.opened else ""
+        sets = await self._hardware.where_sets_are() if not hindered else None
         if sets is None:
+            hindered = hindered or BOARD_ABSENT
             if seat:
-                self._core.refuse(seat, id, BOARD_ABSENT)
-            return BOARD_ABSENT
+                self._core.refuse(seat, id, hindered)
+            return hindered
         timing, facts = self._settings.timing, self._facts()
         rules = params.get("rules") or facts.rules
         begin = i.StartMatch(

@@ -62,9 +62,8 @@ class Sheets:
         if one is not None:
             asked = replace(asked, match=one.match, hand=one.hand)
         if asked.what == "match":
-            asked = replace(asked, match=asked.match or session.match)
-        if asked.match <= session.before:
-            asked = replace(asked, match=0)  # of another evening: not theirs to see
+            number = asked.match or session.match
+            asked = replace(asked, match=number if number > session.before else 0)  # another evening's is not theirs
         self._looks[seat] = asked
         text = await self._text(asked, one, session)
         if text and self._looks.get(seat) is asked:

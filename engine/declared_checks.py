@@ -21,7 +21,8 @@ from engine.tally import HARDNESS, Items
 from engine.tiles import SEATS, is_flower
 from engine.win_checks import objection
 
-_MOST_GOLDS = 4
+MOST_GOLDS = 4
+"""There are four of the gold."""
 _MOST_FOLLOWED = 8
 
 
@@ -125,7 +126,7 @@ def most_water(rules: Ruleset) -> dict[str, int]:
     fourth = max(concealed - own for concealed, own in zip(table.kong_concealed, table.triplet, strict=True))
     rest = {
         "flowers": 2 * max(*table.flowers[:4], whole_set) if rules.has_flowers else 0,
-        "golds": _MOST_GOLDS * table.gold,
+        "golds": MOST_GOLDS * table.gold,
         "last_tile": max(1, fourth) if rules.tour_last_tile else 0,
     }
     return {**sets, **rest, "water": max(sets.values()) + sum(rest.values())}

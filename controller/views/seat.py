@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
-from controller.live import Live
+from controller.live import Live, TableFacts
 from controller.views.evening import lines, own_points
 from controller.views.once import wanted
 from engine.ruleset import load_ruleset
@@ -99,11 +99,11 @@ def _believed(state: State, seat: str) -> tuple[tuple[str, ...], str]:
 
 def _want(want: Want, state: State, live: Live) -> dict[str, Any]:
     verb, params, actions = want.verb, dict(want.params), list(want.actions)
-    if verb == "start" and (live.table.locked or live.table.over):
+    if verb == "start" and live.table.shut:
         verb, actions = "locked", []
     elif verb == "start":
         params |= _offered(live)
-        params["fresh"] = state.session.agreement is not None
+        params["fresh"] = may_begin_anew(state, live.table)
     return {
         "id": str(want.id),
         "verb": verb,
@@ -111,6 +111,13 @@ def _want(want: Want, state: State, live: Live) -> dict[str, Any]:
         "actions": actions,
         "left_ms": _left(want, state, live),
     }
+
+
+def may_begin_anew(state: State, table: TableFacts) -> bool:
+    """Whether a seat may say that another party sits down: somebody has played, and no parlor has opened the table, to
+    whom the evening would belong.
+    """
+    return state.session.agreement is not None and not table.opened
 
 
 def _offered(live: Live) -> dict[str, Any]:

@@ -8,15 +8,13 @@ from typing import Any
 from engine.book.sheets import Frame, kongs_differ
 from engine.book.words import KONG_KINDS, LAST_TILES, End
 from engine.counting import TOUR_WAYS
+from engine.declared_checks import MOST_GOLDS
 from engine.melds import counts_as_honour
 from engine.ruleset import Ruleset
 from engine.scoring import most_bid
 from engine.tiles import SEATS, is_flower
 from engine.water import last_tile_water, set_water
 from engine.win_checks import SELF_DRAWN
-
-MOST_GOLDS = 4
-"""There are four of the gold."""
 
 
 def needed(rules: Ruleset, end: End, again: Collection[str] = ()) -> tuple[str, ...]:

@@ -261,6 +261,7 @@ async def test_an_evening_that_is_over_leaves_nothing_at_the_seats_and_the_next_
     match = third["data"]["match"]
     assert {player["name"] for player in match["players"].values()} == {""} and not match["evening"]
     assert (await look(broker, ear, "old", 2, what="match", match=1))["missing"] == "no_record"
+    assert (await look(broker, ear, "hand", 2, what="hand", match=1, hand=1))["missing"] == "no_hand"
     assert "阿明" not in (await look(broker, ear, "new", 2, what="match"))["text"]
     await later.end()
 
@@ -282,6 +283,37 @@ async def test_a_closed_table_asks_for_what_only_people_can_do(
     await ear.emptied(*SEAT_TOPICS)
     await parlor.does("start_match", hands=4)
     await ear.until(TOPICS.seat("N"), lambda view: asked(view) == {"start"})
+
+
+async def test_an_offer_that_is_withdrawn_leaves_a_closed_table_closed(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    """As long as a match is offered it may be started; withdrawn, the evening is as over as it was."""
+    view = await ear.until(TOPICS.seat("E"), lambda view: "start" in asked(view))
+    (want,) = view["data"]["me"]["wants"]
+    await parlor.does("open")
+    await parlor.does("end")
+    await ear.emptied(*SEAT_TOPICS)
+    await parlor.does("start_match", hands=4)
+    await ear.until(TOPICS.seat("E"), lambda view: asked(view) == {"start"})
+    await parlor.does("end")
+    await ear.emptied(*SEAT_TOPICS)
+    body = {"id": "sly", "epoch": 1, "want": want["id"], "action": "start", "params": {}}
+    await say(broker, f"{TABLE}-E", TOPICS.seat_input("E"), body)
+    await parlor.does("park")
+    await ear.until(TOPICS.seat("N"), lambda view: asked(view) == {"parked"})
+    assert (await ear.answer("E", "sly"))["code"] == "table_locked"
+
+
+async def test_at_a_table_that_the_parlor_opened_no_seat_ends_the_evening(
+    parlor: Parlor, broker: PrivateBroker, ear: Ear, board: Board
+) -> None:
+    await parlor.does("open")
+    await begun_and_ended(parlor, broker, ear, board)
+    view = await ear.until(TOPICS.seat("E"), lambda view: asked(view) >= {"start"})
+    assert not next(one for one in view["data"]["me"]["wants"] if one["verb"] == "start")["params"]["fresh"]
+    await press(broker, ear, "E", "new", "start", "start", fresh=True)
+    assert (await ear.answer("E", "new"))["code"] == "bad_value"
 
 
 async def test_at_a_table_that_nobody_opened_the_next_party_says_so_or_the_parlor_does(

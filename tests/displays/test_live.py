@@ -348,7 +348,7 @@ EVENING = (
 
 @pytest.mark.timeout(180)
 async def test_an_evening_of_messages_through_the_broker_leaves_nothing_behind(site: Site) -> None:
-    """F16: hours of views of every room at speed, with presses on the way: neither memory nor the page grows."""
+    """F16: over a thousand views of every room at speed, with presses on the way: neither memory nor the page grows."""
     await site.available("ready")
     page = await site.paired("E")
     await told(site, page, scenes.scene("taking", "E"))

@@ -68,7 +68,7 @@ class Evening:
         for player in PEOPLE:
             for right in swap_rights(self.match, player.id) if self.chance.random() < 0.2 else ():
                 self.do(i.Swap(player.id, right, self._dice()))
-        if self.chance.random() < 0.2 and not self.match.swapped:
+        if self.chance.random() < 0.2:
             self.do(i.TakeBack("not  so # at all"))
 
     def _played(self, rules: str, more: dict[str, Any]) -> None:

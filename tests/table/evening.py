@@ -177,6 +177,7 @@ def check_against_world(table: WholeTable, witness: Witness) -> None:
         assert {"net": found["net"], "bonus": found["bonus"]} == {"net": want["net"], "bonus": want["bonus"]}, end
         assert sorted(found["wins"]) == sorted((win.seat, win.way) for win in end.outcome.winners), end
         assert found["kind"] == end.outcome.kind, end
+        # Where tiles are read the end that is compared is the table's own, covered seats with it.
         if not before.reads_tiles and before.book is not None and before.book.closed is not None:
             assert set(before.book.closed.covered) == set(end.outcome.covered), (booking, end)
     assert number, "no hand was booked"

@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.table, pytest.mark.timeout(300)]
 
 GAMES = [(name, layout) for name in profiles() for layout in load_ruleset(name).layouts]
 HANDS = 2
+"""Of each game at each level in every run: enough for a second dealer; the long form plays many."""
 MANY = 200
 
 
