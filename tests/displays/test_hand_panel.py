@@ -98,7 +98,7 @@ def button(words: str) -> str:
         ("seats", "S", "您不用动"),
         ("floor_paused", "E", "前台暂停了这一桌"),
         ("parked", "E", "牌桌已收好，牌局留着"),
-        ("locked", "E", "前台锁了这一桌，暂不开新局"),
+        ("locked", "E", "前台暂不让这一桌开新局"),
     ],
 )
 def test_one_sentence_says_what_to_do(page: Page, name: str, seat: str, sentence: str) -> None:
